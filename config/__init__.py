@@ -1,0 +1,1 @@
+"""The packaged defaults: annotated TOML files and prompts, read as resources."""

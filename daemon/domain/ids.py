@@ -1,0 +1,46 @@
+"""Identifiers, and how new ones are derived from the randomness that came in with an input.
+
+A decider needs ids but may not roll dice: each input carries a seed of 128 random bits, and the
+n-th id of a kind is a digest over (seed, kind, n). Same input, same ids; unguessable outside.
+"""
+
+import hashlib
+from typing import NewType
+
+TaskId = NewType("TaskId", str)
+CallId = NewType("CallId", str)
+ApprovalId = NewType("ApprovalId", str)
+ConversationId = NewType("ConversationId", str)
+ContentId = NewType("ContentId", str)
+ArtifactId = NewType("ArtifactId", str)
+"""The lower-case hexadecimal SHA-256 of the artifact's bytes."""
+
+_ID_HEX_CHARS = 32
+
+
+class IdSource:
+    """Derives the ids of one input in a fixed order from its seed."""
+
+    def __init__(self, seed: str) -> None:
+        self._seed = seed
+        self._drawn = 0
+
+    def _next(self, kind: str) -> str:
+        self._drawn += 1
+        text = f"{self._seed}|{kind}|{self._drawn}"
+        return f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:_ID_HEX_CHARS]}"
+
+    def task(self) -> TaskId:
+        return TaskId(self._next("task"))
+
+    def call(self) -> CallId:
+        return CallId(self._next("call"))
+
+    def approval(self) -> ApprovalId:
+        return ApprovalId(self._next("approval"))
+
+    def conversation(self) -> ConversationId:
+        return ConversationId(self._next("conversation"))
+
+    def content(self) -> ContentId:
+        return ContentId(self._next("content"))
