@@ -45,5 +45,3 @@ def is_principal(text: str) -> bool:
     """Whether the text names a principal of a chat platform: three non-empty parts."""
     parts = text.split(":", _PARTS - 1)
     return len(parts) == _PARTS and all(parts)
-
-

@@ -1,0 +1,51 @@
+"""What a model can ask for: one closed JSON object, discriminated by `kind`."""
+
+from typing import Annotated, Literal
+
+import pydantic
+
+from daemon.domain import base
+
+
+class Respond(base.Value):
+    kind: Literal["respond"]
+    text: str
+
+
+class UseTool(base.Value):
+    kind: Literal["tool"]
+    tool: str
+    arguments: dict[str, pydantic.JsonValue]
+
+
+class PlanStep(base.Value):
+    id: str
+    goal: str
+    kind: Literal["tool", "coder", "respond"]
+    tool: str | None = None
+    arguments: dict[str, pydantic.JsonValue] | None = None
+    after: tuple[str, ...] = ()
+
+
+class Plan(base.Value):
+    kind: Literal["plan"]
+    steps: tuple[PlanStep, ...] = pydantic.Field(min_length=1)
+
+
+class Coder(base.Value):
+    kind: Literal["coder"]
+    instruction: str
+    files: tuple[str, ...] = ()
+
+
+class Fail(base.Value):
+    kind: Literal["fail"]
+    reason: str
+
+
+Directive = Respond | UseTool | Plan | Coder | Fail
+KINDS = frozenset({"respond", "tool", "plan", "coder", "fail"})
+
+ExecutionDirective: pydantic.TypeAdapter[Directive] = pydantic.TypeAdapter(
+    Annotated[Directive, pydantic.Field(discriminator="kind")]
+)

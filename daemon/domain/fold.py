@@ -1,0 +1,225 @@
+"""How each event changes the world: the only place where state changes.
+
+Total over the log: content that was forgotten does not matter here, and a transition that the table
+does not list raises, because the log would then be wrong.
+"""
+
+from typing import assert_never
+
+from daemon.domain import events, state, world
+
+
+def apply(target: world.World, recorded: events.Recorded) -> None:
+    """Fold one event into a world that belongs to the caller (a fork, or one being rebuilt).
+
+    Raises:
+        ValueError: the sequence has a gap, or the event names a task that is not live.
+        state.ImpossibleTransition: the log says what cannot be.
+    """
+    if recorded.seq != target.head_seq + 1:
+        raise ValueError(f"event {recorded.seq} does not follow {target.head_seq}")
+    target.head_seq = recorded.seq
+    event = recorded.event
+    match event:
+        case events.ConversationCreated() | events.ConversationUpdated():
+            return
+        case events.TaskSubmitted():
+            target.tasks[event.task_id] = world.Task(
+                task_id=event.task_id,
+                conversation_id=event.conversation_id,
+                origin=event.origin,
+                text=event.text,
+                correlation_id=recorded.correlation_id,
+                state=state.TaskState.QUEUED,
+                submitted_ms=recorded.at_ms,
+                attachments=event.attachments,
+            )
+            target.queued[event.task_id] = None
+            return
+        case _:
+            task = target.tasks.get(event.task_id)
+    if task is None:
+        raise ValueError(f"event {recorded.seq} names {event.task_id}, which is not live")
+    changed = _fold_task(target, task, recorded)
+    if changed.state in state.FINAL and not changed.busy():
+        _leave(target, changed)
+    else:
+        target.tasks[task.task_id] = changed
+
+
+def _leave(target: world.World, task: world.Task) -> None:
+    del target.tasks[task.task_id]
+    for call in task.calls:
+        if call.approval_id is not None:
+            target.approvals.pop(call.approval_id, None)
+
+
+def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded) -> world.Task:
+    event = recorded.event
+    match event:
+        case events.TaskStateChanged():
+            return _change_state(target, task, event, recorded.at_ms)
+        case events.TaskRecovered():
+            return task.model_copy(update={"recoveries": event.count})
+        case events.TaskDecided():
+            return _decide(target, task, event)
+        case events.ModelCallStarted() | events.ModelCallFinished() | events.ModelCallFailed():
+            return _model_call(task, event)
+        case events.ApprovalRequested() | events.ApprovalResolved():
+            return _approval(target, task, event)
+        case events.ToolCallProposed():
+            call = world.ToolCall(
+                call_id=event.call_id,
+                tool=event.tool,
+                arguments=event.arguments,
+                direct=event.direct,
+            )
+            return task.model_copy(update={"calls": (*task.calls, call)})
+        case events.ToolCallInspected() | events.ToolCallStarted() | events.ToolCallEnded():
+            return _tool_call(target, task, event, recorded.at_ms)
+        case events.AnswerGiven():
+            return task.model_copy(update={"answer": event.text})
+        case events.ConversationCreated() | events.ConversationUpdated() | events.TaskSubmitted():
+            raise ValueError("not an event of a live task")
+        case _:
+            assert_never(event)
+
+
+def _change_state(
+    target: world.World, task: world.Task, event: events.TaskStateChanged, at_ms: int
+) -> world.Task:
+    if event.previous is not task.state:
+        raise ValueError(f"{task.task_id} is {task.state}, not {event.previous}")
+    state.check(task.task_id, task.state, event.state)
+    target.queued.pop(task.task_id, None)
+    target.ready.pop(task.task_id, None)
+    update: dict[str, object] = {"state": event.state, "reason": event.reason, "ready": False}
+    if task.state is state.TaskState.RUNNING:
+        del target.running[task.conversation_id]
+        update["active_ms"] = task.active_ms + max(0, at_ms - task.running_since_ms)
+    if event.state is state.TaskState.RUNNING:
+        if task.conversation_id in target.running:
+            raise ValueError(f"{task.conversation_id} already runs a task")
+        target.running[task.conversation_id] = task.task_id
+        update["running_since_ms"] = at_ms
+    return task.model_copy(update=update)
+
+
+def _make_ready(target: world.World, task: world.Task) -> world.Task:
+    target.ready[task.task_id] = None
+    return task.model_copy(update={"ready": True})
+
+
+def _decide(target: world.World, task: world.Task, event: events.TaskDecided) -> world.Task:
+    if event.decision is events.Decision.ABANDON:
+        return task
+    return _make_ready(target, task)
+
+
+def _model_call(
+    task: world.Task,
+    event: events.ModelCallStarted | events.ModelCallFinished | events.ModelCallFailed,
+) -> world.Task:
+    match event:
+        case events.ModelCallStarted():
+            call = world.ModelCall(call_id=event.call_id, role=event.role, attempt=event.attempt)
+            rounds = task.rounds + (1 if event.replaces is None else 0)
+            return task.model_copy(
+                update={"model_call": call, "failed_call": None, "rounds": rounds}
+            )
+        case events.ModelCallFinished():
+            update: dict[str, object] = {"model_call": None, "shrinks": 0}
+            if event.script_line is not None and task.model_call is not None:
+                line = (task.model_call.role, event.script_line)
+                update["script_lines"] = (*task.script_lines, line)
+            return task.model_copy(update=update)
+        case events.ModelCallFailed():
+            shrinks = task.shrinks + (1 if event.fault == "overflow" else 0)
+            return task.model_copy(
+                update={
+                    "model_call": None,
+                    "failed_call": task.model_call,
+                    "shrinks": shrinks,
+                }
+            )
+        case _:
+            assert_never(event)
+
+
+def _with_call(task: world.Task, changed: world.ToolCall) -> world.Task:
+    calls = tuple(changed if c.call_id == changed.call_id else c for c in task.calls)
+    return task.model_copy(update={"calls": calls})
+
+
+def _approval(
+    target: world.World,
+    task: world.Task,
+    event: events.ApprovalRequested | events.ApprovalResolved,
+) -> world.Task:
+    call = task.call(event.call_id)
+    if call is None:
+        raise ValueError(f"{event.approval_id} names an unknown call")
+    match event:
+        case events.ApprovalRequested():
+            target.approvals[event.approval_id] = world.Approval(
+                approval_id=event.approval_id,
+                task_id=event.task_id,
+                call_id=event.call_id,
+                digest=event.digest,
+                expires_ms=event.expires_ms,
+                always_allowed=event.always_allowed,
+            )
+            status = world.CallStatus.AWAITING_APPROVAL
+            update: dict[str, object] = {"status": status, "approval_id": event.approval_id}
+            return _with_call(task, call.model_copy(update=update))
+        case events.ApprovalResolved():
+            approval = target.approvals[event.approval_id]
+            if event.outcome is events.ApprovalOutcome.ALLOWED:
+                target.approvals[event.approval_id] = approval.model_copy(
+                    update={"outcome": event.outcome, "decided_by": event.decided_by}
+                )
+                status = world.CallStatus.APPROVED
+                task = _with_call(task, call.model_copy(update={"status": status}))
+                return _make_ready(target, task)
+            del target.approvals[event.approval_id]
+            task = _with_call(task, call.model_copy(update={"reason": event.reason}))
+            goes_on = event.reason is not None
+            return _make_ready(target, task) if goes_on else task
+        case _:
+            assert_never(event)
+
+
+def _tool_call(
+    target: world.World,
+    task: world.Task,
+    event: events.ToolCallInspected | events.ToolCallStarted | events.ToolCallEnded,
+    at_ms: int,
+) -> world.Task:
+    call = task.call(event.call_id)
+    if call is None:
+        raise ValueError(f"{event.call_id} was never proposed")
+    match event:
+        case events.ToolCallInspected():
+            update: dict[str, object] = {"effect": event.effect, "digest": event.digest}
+            if call.status is world.CallStatus.PROPOSED:
+                update["status"] = world.CallStatus.INSPECTED
+        case events.ToolCallStarted():
+            if event.approval_id is not None:
+                del target.approvals[event.approval_id]
+            update = {
+                "status": world.CallStatus.STARTED,
+                "digest": event.digest,
+                "effect": event.effect,
+                "intent": event.intent,
+                "attempt": event.attempt,
+                "started_ms": at_ms,
+            }
+        case events.ToolCallEnded():
+            update = {
+                "status": world.CallStatus.ENDED,
+                "outcome": event.outcome,
+                "result": event.result,
+            }
+        case _:
+            assert_never(event)
+    return _with_call(task, call.model_copy(update=update))

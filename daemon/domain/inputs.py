@@ -1,0 +1,193 @@
+"""Everything that can happen to the runtime, in the imperative: what the one inbox takes.
+
+An input arrives alone; the loop stamps it with the time, a seed of chance, and what the store knows
+about the ids in it, so that a decision needs nothing else.
+"""
+
+from enum import StrEnum
+
+from daemon.domain import base, decisions, events, ids, messages, principals
+from tools import contract
+
+
+class Keyed(base.Value):
+    """A write by an RPC. The same key and body by the same token get the same answer."""
+
+    credential: str
+    principal: principals.Principal
+    correlation_id: str
+    client_key: str = ""
+    body_hash: str = ""
+
+
+class SubmitTask(Keyed):
+    origin: principals.Origin
+    text: str
+    conversation_id: ids.ConversationId | None = None
+    attachments: tuple[ids.ArtifactId, ...] = ()
+
+
+class CreateConversation(Keyed):
+    title: str = ""
+
+
+class UpdateConversation(Keyed):
+    conversation_id: ids.ConversationId
+    title: str
+
+
+class CancelTask(Keyed):
+    task_id: ids.TaskId
+
+
+class DecideTask(Keyed):
+    task_id: ids.TaskId
+    decision: events.Decision
+    call_id: ids.CallId | None = None
+
+
+class Answer(StrEnum):
+    """What a person says to an approval."""
+
+    ALLOW_ONCE = "allow_once"
+    ALLOW_ALWAYS = "allow_always"
+    DENY = "deny"
+
+
+class ResolveApproval(Keyed):
+    approval_id: ids.ApprovalId
+    answer: Answer
+    reason: str = ""
+
+
+class Piece(base.Value):
+    """A text that may stand in a prompt, with its length in tokens of the slot that will read it."""
+
+    speaker: messages.Speaker
+    text: str
+    tokens: int
+
+
+class ContextGathered(base.Value):
+    """What a model call can be told: earlier exchanges, oldest first, and this task's own turn."""
+
+    task_id: ids.TaskId
+    history: tuple[Piece, ...]
+    turn: tuple[Piece, ...]
+    system_tokens: int
+    context_tokens: int
+
+
+class ContextFailed(base.Value):
+    task_id: ids.TaskId
+    kind: messages.ModelFaultKind
+    message: str
+
+
+class ModelFinished(base.Value):
+    task_id: ids.TaskId
+    call_id: ids.CallId
+    result: messages.ModelResult
+
+
+class ModelFailed(base.Value):
+    """A model call gave no result; `cancelled` when it was ended on purpose."""
+
+    task_id: ids.TaskId
+    call_id: ids.CallId
+    kind: messages.ModelFaultKind
+    message: str
+    text: str = ""
+    cancelled: bool = False
+
+
+class CallInspected(base.Value):
+    task_id: ids.TaskId
+    call_id: ids.CallId
+    arguments: str
+    facts: contract.Facts
+
+
+class InspectionFailed(base.Value):
+    task_id: ids.TaskId
+    call_id: ids.CallId
+    message: str
+
+
+class ToolFinished(base.Value):
+    """A tool ended by itself. `artifact` holds its whole output when `result.text` is shortened."""
+
+    task_id: ids.TaskId
+    call_id: ids.CallId
+    result: contract.Result
+    duration_ms: int
+    artifact: ids.ArtifactId | None = None
+
+
+class ToolStopped(base.Value):
+    """A tool gave no result: its permit did not fit, it could not start, or it was ended."""
+
+    task_id: ids.TaskId
+    call_id: ids.CallId
+    outcome: events.CallOutcome
+    message: str
+    duration_ms: int = 0
+
+
+class CallReconciled(base.Value):
+    task_id: ids.TaskId
+    call_id: ids.CallId
+    found: contract.Reconciled
+
+
+class TimerFired(base.Value):
+    timer: decisions.TimerKind
+    subject: str
+
+
+class RecoverTask(base.Value):
+    """The daemon has started and this task was live. `clean`: the last run had drained."""
+
+    task_id: ids.TaskId
+    clean: bool
+
+
+RpcInput = (
+    SubmitTask | CreateConversation | UpdateConversation | CancelTask | DecideTask | ResolveApproval
+)
+
+Input = (
+    RpcInput
+    | ContextGathered
+    | ContextFailed
+    | ModelFinished
+    | ModelFailed
+    | CallInspected
+    | InspectionFailed
+    | ToolFinished
+    | ToolStopped
+    | CallReconciled
+    | TimerFired
+    | RecoverTask
+)
+
+
+class Known(base.Value):
+    """What the store knows of an input's ids, beyond the live state."""
+
+    key_body_hash: str | None = None
+    """The body that came with this client key before."""
+    key_reply: "decisions.Reply | None" = None
+    conversation_exists: bool = False
+    ended_task: bool = False
+    approval_outcome: events.ApprovalOutcome | None = None
+    missing_artifact: ids.ArtifactId | None = None
+
+
+class Stamped(base.Value):
+    """An input with all that a decision on it may depend on."""
+
+    input: Input
+    at_ms: int
+    seed: str
+    known: Known = Known()

@@ -1,0 +1,176 @@
+"""The state that the log folds into: live tasks, their calls, and live approvals.
+
+Ended tasks leave once their last call has ended; what is needed of them later is in projections.
+`World.fork` gives a tentative copy: entries are immutable, so a fork is cheap and the original is
+never touched.
+"""
+
+from enum import StrEnum
+
+import pydantic
+
+from daemon.domain import base, events, ids, messages, principals, state
+from tools import contract
+
+
+class CallStatus(StrEnum):
+    """How far a call has come."""
+
+    PROPOSED = "proposed"
+    INSPECTED = "inspected"
+    AWAITING_APPROVAL = "awaiting_approval"
+    APPROVED = "approved"
+    STARTED = "started"
+    ENDED = "ended"
+
+
+class ToolCall(base.Value):
+    """A tool call of a live task."""
+
+    call_id: ids.CallId
+    tool: str
+    arguments: ids.ContentId
+    direct: bool
+    status: CallStatus = CallStatus.PROPOSED
+    effect: contract.Effect | None = None
+    digest: str = ""
+    intent: str = ""
+    attempt: int = 0
+    started_ms: int = 0
+    approval_id: ids.ApprovalId | None = None
+    outcome: events.CallOutcome | None = None
+    result: ids.ContentId | None = None
+    reason: ids.ContentId | None = None
+    """Why a person said no; the model goes on with it."""
+
+
+class ModelCall(base.Value):
+    """The model call that a task has open."""
+
+    call_id: ids.CallId
+    role: messages.Role
+    attempt: int
+
+
+class Task(base.Value):
+    """A live task."""
+
+    task_id: ids.TaskId
+    conversation_id: ids.ConversationId
+    origin: principals.Origin
+    text: ids.ContentId
+    correlation_id: str
+    state: state.TaskState
+    submitted_ms: int
+    attachments: tuple[ids.ArtifactId, ...] = ()
+    reason: str = ""
+    running_since_ms: int = 0
+    active_ms: int = 0
+    recoveries: int = 0
+    rounds: int = 0
+    ready: bool = False
+    """Answered while it waited, and goes on as soon as its conversation's lane is free."""
+    model_call: ModelCall | None = None
+    failed_call: ModelCall | None = None
+    """The model call whose failure the next one repeats."""
+    shrinks: int = 0
+    calls: tuple[ToolCall, ...] = ()
+    script_lines: tuple[tuple[messages.Role, int], ...] = ()
+    answer: ids.ContentId | None = None
+
+    def call(self, call_id: ids.CallId) -> ToolCall | None:
+        return next((call for call in self.calls if call.call_id == call_id), None)
+
+    def open_call(self) -> ToolCall | None:
+        """The tool call that has no result yet."""
+        return next((call for call in self.calls if call.status is not CallStatus.ENDED), None)
+
+    def unknown_calls(self) -> tuple[ToolCall, ...]:
+        unknown = events.CallOutcome.OUTCOME_UNKNOWN
+        return tuple(call for call in self.calls if call.outcome is unknown)
+
+    def busy(self) -> bool:
+        """Whether something that was started has not ended."""
+        call = self.open_call()
+        return self.model_call is not None or (
+            call is not None and call.status is CallStatus.STARTED
+        )
+
+
+class Approval(base.Value):
+    """An approval that nobody has answered, or that was answered and is not used up."""
+
+    approval_id: ids.ApprovalId
+    task_id: ids.TaskId
+    call_id: ids.CallId
+    digest: str
+    expires_ms: int
+    always_allowed: bool
+    outcome: events.ApprovalOutcome | None = None
+    decided_by: principals.Principal | None = None
+
+
+class World:
+    """The folded state. Mutable only by `fold.apply`, on a fork."""
+
+    __slots__ = ("approvals", "head_seq", "queued", "ready", "running", "tasks")
+
+    def __init__(self) -> None:
+        self.head_seq = 0
+        self.tasks: dict[ids.TaskId, Task] = {}
+        self.approvals: dict[ids.ApprovalId, Approval] = {}
+        self.running: dict[ids.ConversationId, ids.TaskId] = {}
+        self.queued: dict[ids.TaskId, None] = {}
+        self.ready: dict[ids.TaskId, None] = {}
+
+    def fork(self) -> "World":
+        """A tentative copy."""
+        copy = World()
+        copy.head_seq = self.head_seq
+        copy.tasks = dict(self.tasks)
+        copy.approvals = dict(self.approvals)
+        copy.running = dict(self.running)
+        copy.queued = dict(self.queued)
+        copy.ready = dict(self.ready)
+        return copy
+
+
+class Snapshot(base.Value):
+    """A checkpoint: the world at `head_seq`, in the order in which its tasks came."""
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    version: int
+    head_seq: int
+    tasks: tuple[Task, ...]
+    approvals: tuple[Approval, ...]
+    queued: tuple[ids.TaskId, ...]
+    ready: tuple[ids.TaskId, ...]
+
+
+SNAPSHOT_VERSION = 1
+
+
+def snapshot(world: World) -> Snapshot:
+    """The world as a value."""
+    return Snapshot(
+        version=SNAPSHOT_VERSION,
+        head_seq=world.head_seq,
+        tasks=tuple(world.tasks.values()),
+        approvals=tuple(world.approvals.values()),
+        queued=tuple(world.queued),
+        ready=tuple(world.ready),
+    )
+
+
+def restore(kept: Snapshot) -> World:
+    """The world that a snapshot was taken of."""
+    world = World()
+    world.head_seq = kept.head_seq
+    world.tasks = {task.task_id: task for task in kept.tasks}
+    world.approvals = {approval.approval_id: approval for approval in kept.approvals}
+    world.queued = dict.fromkeys(kept.queued)
+    world.ready = dict.fromkeys(kept.ready)
+    running = state.TaskState.RUNNING
+    world.running = {t.conversation_id: t.task_id for t in kept.tasks if t.state is running}
+    return world

@@ -1,0 +1,147 @@
+"""What a tool is to the daemon: its specification, an inspection without effect, and a run.
+
+Never decides whether a call may run, and never runs what was not inspected.
+"""
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Protocol
+
+import pydantic
+
+
+class Value(pydantic.BaseModel):
+    """An immutable value with a closed schema."""
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Effect(StrEnum):
+    """What repeating a call would do; decides what happens to one that a crash cut off."""
+
+    PURE = "pure"
+    """Changes nothing: runs again."""
+    KEYED = "keyed"
+    """Repeats harmlessly under the same key: runs again with it."""
+    RECONCILABLE = "reconcilable"
+    """Its effect can be recognised afterwards: it is compared, then run again or taken as done."""
+    UNSAFE = "unsafe"
+    """Nobody can know: a person is asked."""
+
+
+class Category(StrEnum):
+    """How much of a human a tool needs before policy has looked at the call itself."""
+
+    READ_ONLY = "read-only"
+    NORMAL = "normal"
+    NO_ALWAYS = "no-always"
+    HARD_STOP = "hard-stop"
+
+
+class ToolSpec(Value):
+    """What the catalogue says of a tool. `parameters` is the closed JSON Schema of its arguments."""
+
+    name: str
+    version: int
+    description: str
+    parameters: str
+    effect: Effect
+    category: Category
+
+
+class Call(Value):
+    """One call. `key` stays the same over every repetition of the call."""
+
+    call_id: str
+    tool: str
+    arguments_json: str
+    key: str
+    folder: str
+
+
+class Facts(Value):
+    """What an inspection found, without effect.
+
+    `bound` are the facts that an approval is tied to: if one differs later, the approval is void.
+    `shown` are (label, text) pairs, in order, that tell a person exactly what would run.
+    `intent` is what `reconcile` needs to recognise the effect after a crash.
+    """
+
+    effect: Effect
+    bound: tuple[tuple[str, str], ...]
+    shown: tuple[tuple[str, str], ...]
+    intent: str = ""
+
+
+class Result(Value):
+    """How a run ended. `text` is what came out; `failed` when the tool says it did not work."""
+
+    text: str
+    failed: bool = False
+    exit_code: int | None = None
+
+
+class Reconciled(StrEnum):
+    """Whether the effect of a call that a crash cut off is there."""
+
+    DONE = "done"
+    NOT_DONE = "not-done"
+    UNKNOWN = "unknown"
+
+
+class ToolFault(Exception):
+    """A call that cannot be inspected or run; the text is one sentence that says how to mend it."""
+
+
+class Inspection(Protocol):
+    """What was inspected, with whatever is held open so that the run meets the same things."""
+
+    @property
+    def facts(self) -> Facts:
+        """The facts at the time of inspection."""
+
+    def close(self) -> None:
+        """Let go of what is held open; may be called twice."""
+
+
+Output = Callable[[str], None]
+"""Takes the next piece of a running tool's output; never blocks."""
+
+
+class Tool(Protocol):
+    """One tool."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the catalogue says of it."""
+
+    async def inspect(self, call: Call) -> Inspection:
+        """Find out what the call would do, without doing any of it.
+
+        Raises:
+            ToolFault: the arguments are wrong or what they name is not there.
+        """
+
+    async def run(self, call: Call, inspection: Inspection, output: Output) -> Result:
+        """Do what was inspected. Cancelling the awaiting task ends it and leaves no process.
+
+        Raises:
+            ToolFault: it could not be started.
+        """
+
+    async def reconcile(self, call: Call, intent: str) -> Reconciled:
+        """Whether the effect of an earlier run is there; only for `Effect.RECONCILABLE`."""
+
+
+class Held:
+    """An inspection that holds nothing open."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+
+    @property
+    def facts(self) -> Facts:
+        return self._facts
+
+    def close(self) -> None:
+        return None
