@@ -39,7 +39,7 @@ class Category(StrEnum):
 
 
 class ToolSpec(Value):
-    """What the catalogue says of a tool. `parameters` is the closed JSON Schema of its arguments."""
+    """What the catalogue says of a tool. `parameters` is the JSON Schema of its arguments."""
 
     name: str
     version: int

@@ -1,7 +1,7 @@
 """What a decision is: events that happened by it, records to keep with them, actions to perform.
 
-A `Step` is a value: the loop folds its events, commits them with the records in one transaction, and
-only then answers the caller and starts the actions.
+A `Step` is a value: the loop folds its events, commits them with the records in one transaction,
+and only then answers the caller and starts the actions.
 """
 
 from enum import StrEnum
@@ -41,7 +41,7 @@ class CancelCall(base.Value):
 
 
 class InspectCall(base.Value):
-    """Find the facts about a tool call, without effect, and hold them until it runs or is dropped."""
+    """Find the facts about a tool call, and hold them until it runs or is dropped."""
 
     kind: Literal["inspect_call"] = "inspect_call"
     task_id: ids.TaskId

@@ -61,7 +61,7 @@ class ResolveApproval(Keyed):
 
 
 class Piece(base.Value):
-    """A text that may stand in a prompt, with its length in tokens of the slot that will read it."""
+    """A text that may stand in a prompt, with its length in tokens of the slot that reads it."""
 
     speaker: messages.Speaker
     text: str
@@ -177,7 +177,7 @@ class Known(base.Value):
 
     key_body_hash: str | None = None
     """The body that came with this client key before."""
-    key_reply: "decisions.Reply | None" = None
+    key_reply: decisions.Reply | None = None
     conversation_exists: bool = False
     ended_task: bool = False
     approval_outcome: events.ApprovalOutcome | None = None

@@ -1,7 +1,7 @@
 """Every bound of the runtime, with its unit last in the name and its default beside it.
 
-Reaching one is a state or a clear refusal, never a crash. `config/daemon.toml` sets them by the same
-names under `[limits]`.
+Reaching one is a state or a clear refusal, never a crash. `config/daemon.toml` sets them by the
+same names under `[limits]`.
 """
 
 import pydantic

@@ -3,10 +3,10 @@
 `models` and `storage` implement them; `bootstrap` puts them together; nothing else names concretes.
 """
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from daemon.domain import messages
+from daemon.domain import decisions, events, ids, inputs, messages, state, views, world
 
 
 class Feed(Protocol):
@@ -46,3 +46,117 @@ class Model(Protocol):
 
     async def stop(self) -> None:
         """End what the slot runs; it starts again with the next call."""
+
+
+class Store(Protocol):
+    """The log, its projections, the records kept with it, and content. One writer, many readers.
+
+    Reads see every commit that was awaited before them.
+    """
+
+    async def commit(
+        self,
+        recorded: Sequence[events.Recorded],
+        records: Sequence[decisions.Record],
+        checkpoint: world.Snapshot | None = None,
+    ) -> None:
+        """Keep events, their projections, records and a checkpoint in one durable transaction.
+
+        Raises:
+            errors.StorageFull: no room; nothing was kept and the same call may be repeated.
+            errors.StorageFault: nothing was kept.
+        """
+
+    async def head_seq(self) -> int:
+        """The last sequence number of the log; 0 when it is empty."""
+
+    async def events(
+        self,
+        after_seq: int,
+        limit: int,
+        task_id: ids.TaskId | None = None,
+        conversation_id: ids.ConversationId | None = None,
+    ) -> tuple[events.Recorded, ...]:
+        """At most `limit` events after a sequence number, in order."""
+
+    async def texts(self, content_ids: Sequence[ids.ContentId]) -> dict[ids.ContentId, str | None]:
+        """Texts by id; None for one that was forgotten or never kept."""
+
+    async def latest_checkpoint(self) -> world.Snapshot | None:
+        """The newest checkpoint that this version can read."""
+
+    async def known(self, given: inputs.RpcInput) -> inputs.Known:
+        """What the store knows of the ids in a write by an RPC."""
+
+    async def task(self, task_id: ids.TaskId) -> views.TaskView | None: ...
+
+    async def tasks(
+        self,
+        limit: int,
+        before: int | None = None,
+        conversation_id: ids.ConversationId | None = None,
+        states: frozenset[state.TaskState] = frozenset(),
+    ) -> views.Page[views.TaskView]:
+        """Tasks, newest first, submitted before a sequence number; no states means all."""
+
+    async def approval(self, approval_id: ids.ApprovalId) -> views.ApprovalView | None: ...
+
+    async def approvals(
+        self, limit: int, outcome: events.ApprovalOutcome | None, before: int | None = None
+    ) -> views.Page[views.ApprovalView]:
+        """Approvals with this outcome (None: pending), newest first."""
+
+    async def conversation(
+        self, conversation_id: ids.ConversationId
+    ) -> views.ConversationView | None: ...
+
+    async def conversations(
+        self, limit: int, before: int | None = None
+    ) -> views.Page[views.ConversationView]: ...
+
+    async def exchanges(
+        self, conversation_id: ids.ConversationId, before_seq: int, limit: int
+    ) -> tuple[views.Exchange, ...]:
+        """The last answered messages submitted before a sequence number, oldest first."""
+
+    async def drained(self) -> bool:
+        """Whether the last run of a daemon on this store ended by draining."""
+
+    async def set_drained(self, drained: bool) -> None:
+        """Note whether this run has drained; durable when it returns."""
+
+
+class Artifacts(Protocol):
+    """Large bytes, named by their SHA-256. What was put is durable and complete, or absent."""
+
+    async def put(self, chunks: AsyncIterator[bytes], limit_bytes: int) -> tuple[str, int]:
+        """Keep bytes; returns (id, size in bytes). The same bytes give the same id.
+
+        Raises:
+            errors.Refusal: they are larger than the limit.
+            errors.StorageFull: no room; nothing was kept.
+        """
+
+    def get(self, artifact_id: ids.ArtifactId) -> AsyncIterator[bytes]:
+        """The bytes in chunks of at most 256 KiB.
+
+        Raises:
+            errors.Refusal: there is no such artifact, or the id is none.
+        """
+
+    async def exists(self, artifact_id: ids.ArtifactId) -> bool: ...
+
+
+class Clock(Protocol):
+    """The wall clock in milliseconds since the epoch, and one that only goes forward."""
+
+    def now_ms(self) -> int: ...
+
+    def monotonic_ms(self) -> int: ...
+
+
+class Chance(Protocol):
+    """Where randomness comes from."""
+
+    def seed(self) -> str:
+        """128 random bits as 32 hexadecimal digits."""

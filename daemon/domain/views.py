@@ -1,0 +1,79 @@
+"""What is shown of tasks, approvals and conversations: rows that the log projects to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from daemon.domain import base, events, ids, principals, state
+
+
+class UnknownCall(base.Value):
+    """A call that was started and whose end nobody saw."""
+
+    call_id: ids.CallId
+    tool: str
+    arguments: ids.ContentId
+
+
+class TaskView(base.Value):
+    """A task, live or ended. Texts are content ids; a forgotten one reads as none."""
+
+    task_id: ids.TaskId
+    conversation_id: ids.ConversationId
+    principal: principals.Principal
+    state: state.TaskState
+    reason: str
+    text: ids.ContentId
+    answer: ids.ContentId | None
+    created_ms: int
+    updated_ms: int
+    submitted_seq: int
+    pending_approvals: tuple[ids.ApprovalId, ...] = ()
+    unknown_calls: tuple[UnknownCall, ...] = ()
+
+
+class ApprovalView(base.Value):
+    """An approval, pending or decided. `outcome` is None while it is pending."""
+
+    approval_id: ids.ApprovalId
+    task_id: ids.TaskId
+    call_id: ids.CallId
+    conversation_id: ids.ConversationId
+    tool: str
+    digest: str
+    card: ids.ContentId
+    reasons: tuple[str, ...]
+    always_allowed: bool
+    created_ms: int
+    expires_ms: int
+    requested_seq: int
+    outcome: events.ApprovalOutcome | None = None
+    decided_by: principals.Principal | None = None
+    reason: ids.ContentId | None = None
+
+
+class ConversationView(base.Value):
+    conversation_id: ids.ConversationId
+    principal: principals.Principal
+    title: ids.ContentId | None
+    created_ms: int
+    updated_ms: int
+    created_seq: int
+
+
+class Exchange(base.Value):
+    """One answered message of a conversation."""
+
+    text: ids.ContentId
+    answer: ids.ContentId
+
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class Page(Generic[Row]):
+    """A page of a list, newest first; `next_before` continues it (a sequence number), or None."""
+
+    rows: Sequence[Row]
+    next_before: int | None
