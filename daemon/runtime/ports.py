@@ -70,7 +70,7 @@ class Store(Protocol):
     async def head_seq(self) -> int:
         """The last sequence number of the log; 0 when it is empty."""
 
-    async def events(
+    async def log(
         self,
         after_seq: int,
         limit: int,
