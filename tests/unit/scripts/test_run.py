@@ -1,0 +1,165 @@
+"""`scripts/run` around stand-ins for the set-up, the daemon and the client."""
+
+import os
+import pty
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+
+SETUP = "#!/bin/bash\necho 'setup was here' >&2\n"
+DAEMON = """#!/usr/bin/env python3
+import os, pathlib, signal, socket, sys
+state = pathlib.Path(sys.argv[sys.argv.index("--state") + 1])
+here = pathlib.Path(__file__).parent
+(here / "daemon.arguments").write_text(" ".join(sys.argv[1:]))
+if "--no-start" in sys.argv:
+    sys.exit("[models] slot thinker: no such file")
+path = state / "ducklmd.sock"
+path.unlink(missing_ok=True)
+server = socket.socket(socket.AF_UNIX)
+server.bind(str(path))
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+print("ready", flush=True)
+try:
+    signal.pause()
+finally:
+    path.unlink()
+    (here / "daemon.stopped").touch()
+"""
+CLIENT = """#!/bin/bash
+case $1 in
+  status) [[ -f ${0%/*}/answers ]] ;;
+  ask) echo "[$DUCKLM_ADDRESS] noise" >&2; echo "answer to: $3"; exit "${CODE:-0}" ;;
+  chat) echo "chat on $DUCKLM_STATE" ;;
+esac
+"""
+
+
+class Checkout:
+    """A folder that looks like the project after its set-up, with stand-ins that record."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.bin = root / ".venv" / "bin"
+        self.state = root / "state"
+        self.bin.mkdir(parents=True)
+        (root / "scripts").mkdir()
+        shutil.copy(ROOT / "scripts" / "run", root / "scripts" / "run")
+        for path, text in (
+            (root / "scripts" / "setup", SETUP),
+            (self.bin / "ducklmd", DAEMON),
+            (self.bin / "ducklm", CLIENT),
+        ):
+            path.write_text(text)
+            path.chmod(0o755)
+
+    def run(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        command = [str(self.root / "scripts" / "run"), "--state", str(self.state), *arguments]
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.root), "CODE": str(code)}
+        return subprocess.run(
+            command,
+            env=environment,
+            cwd=self.root,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    @property
+    def stopped(self) -> bool:
+        return (self.bin / "daemon.stopped").exists()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+@pytest.fixture
+def dead_socket(checkout: Checkout) -> Iterator[None]:
+    checkout.state.mkdir()
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(checkout.state / "ducklmd.sock"))
+        yield
+
+
+def test_once_gives_the_answer_alone_and_stops_what_it_started(checkout: Checkout) -> None:
+    done = checkout.run("--once", "2 < 3 & more?")
+    assert (done.stdout, done.returncode) == ("answer to: 2 < 3 & more?\n", 0)
+    assert "setup was here" in done.stderr
+    assert f"[unix:{checkout.state}/ducklmd.sock] noise" in done.stderr
+    assert checkout.stopped
+    assert (checkout.state / "ducklmd.log").read_text() == "ready\n"
+
+
+def test_the_exit_code_is_the_clients(checkout: Checkout) -> None:
+    assert checkout.run("--once", "no", code=3).returncode == 3
+    assert checkout.stopped
+
+
+def test_daemon_options_are_handed_on(checkout: Checkout) -> None:
+    checkout.run("--once", "x", "--config=/c d", "--models", "/m", "--listen", ":1", "--no-color")
+    handed = (checkout.bin / "daemon.arguments").read_text()
+    expected = f"--state {checkout.state} --config /c d --models /m --listen :1 --no-color"
+    assert handed == expected
+
+
+def test_a_failed_start_shows_its_reason(checkout: Checkout) -> None:
+    done = checkout.run("--once", "x", "--no-start")
+    assert (done.stdout, done.returncode) == ("", 1)
+    assert "slot thinker: no such file" in done.stderr
+    assert "did not start" in done.stderr
+
+
+@pytest.mark.usefixtures("dead_socket")
+def test_the_socket_of_a_dead_daemon_is_no_daemon(checkout: Checkout) -> None:
+    assert checkout.run("--once", "x").stdout == "answer to: x\n"
+    assert checkout.stopped
+
+
+@pytest.mark.usefixtures("dead_socket")
+def test_a_running_daemon_is_used_and_left_running(checkout: Checkout) -> None:
+    (checkout.bin / "answers").touch()
+    done = checkout.run("--once", "x", "--models", "/m")
+    assert done.stdout == "answer to: x\n"
+    assert "--models /m has no effect" in done.stderr
+    assert not (checkout.bin / "daemon.arguments").exists()
+
+
+def test_without_a_terminal_the_daemon_stays_in_the_foreground(checkout: Checkout) -> None:
+    done = checkout.run("--no-start")
+    assert done.returncode == 1
+    assert done.stderr.endswith("slot thinker: no such file\n")
+
+
+def test_with_a_terminal_the_chat_opens_and_the_daemon_ends_with_it(checkout: Checkout) -> None:
+    master, slave = pty.openpty()
+    command = [str(checkout.root / "scripts" / "run"), "--state", str(checkout.state)]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(checkout.root)}
+    done = subprocess.run(
+        command, env=environment, stdin=slave, stdout=slave, stderr=slave, timeout=60, check=False
+    )
+    os.close(slave)
+    shown = os.read(master, 4096).decode()
+    os.close(master)
+    assert done.returncode == 0
+    assert f"chat on {checkout.state}" in shown
+    assert checkout.stopped
+
+
+@pytest.mark.parametrize("arguments", [("--once",), ("--what",), ("text",)])
+def test_wrong_arguments_are_refused_before_anything_is_done(
+    checkout: Checkout, arguments: tuple[str, ...]
+) -> None:
+    done = checkout.run(*arguments)
+    assert done.returncode == 2
+    assert "--help" in done.stderr
+    assert "setup was here" not in done.stderr
