@@ -1,0 +1,220 @@
+"""`ducklm`: arguments in, exit codes out.
+
+Answers for: the command line, and that every failure ends in one sentence and a documented exit
+code (see `faults.Exit`). It must never do a command's work.
+"""
+
+import contextlib
+import dataclasses
+import io
+import os
+import sys
+import traceback
+import typing
+from collections.abc import Callable, Sequence
+
+import typer
+
+from bots import config, render, texts
+from bots.terminal import ask, chat, client, commands, faults, world
+
+_Json = typing.Annotated[bool, typer.Option("--json", help=texts.HELP_JSON)]
+_Limit = typing.Annotated[int, typer.Option("--limit", min=1, help=texts.HELP_LIMIT)]
+_Conversation = typing.Annotated[
+    str, typer.Option("--conversation", metavar="ID", help=texts.HELP_CONVERSATION)
+]
+_Task = typing.Annotated[str, typer.Argument(metavar="TASK")]
+_ApprovalId = typing.Annotated[str, typer.Argument(metavar="ID")]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Start:
+    """What the options before the command gave."""
+
+    world: world.World
+    settings: config.Settings
+
+
+def _with_session(
+    context: typer.Context, command: Callable[[world.Session], faults.Exit]
+) -> typing.NoReturn:
+    """Run a command with a channel; every fault becomes a sentence and an exit code."""
+    start = context.find_object(_Start)
+    if start is None:
+        raise AssertionError("the callback puts it there")
+    the_world, settings = start.world, start.settings
+    channel = the_world.connect(settings.address)
+    with contextlib.closing(channel):
+        calls = client.Client(channel, settings.token)
+        session = world.Session(the_world, settings, calls)
+        try:
+            code = command(session)
+        except faults.CallFault as fault:
+            the_world.console.say(session.sentence(fault))
+            code = faults.exit_code(fault)
+        except faults.UsageFault as fault:
+            the_world.console.say(str(fault))
+            code = faults.Exit.USAGE
+    raise typer.Exit(int(code))
+
+
+def _settings(
+    context: typer.Context,
+    state: typing.Annotated[
+        str | None, typer.Option("--state", metavar="DIR", help=texts.HELP_STATE)
+    ] = None,
+    address: typing.Annotated[
+        str | None, typer.Option("--address", metavar="ADDRESS", help=texts.HELP_ADDRESS)
+    ] = None,
+) -> None:
+    the_world = context.find_object(world.World)
+    if the_world is None:
+        raise AssertionError("run() hands it in")
+    try:
+        settings = config.read(the_world.environ, the_world.home, state, address)
+    except config.ConfigError as error:
+        the_world.console.say(str(error))
+        raise typer.Exit(int(faults.Exit.USAGE)) from None
+    context.obj = _Start(the_world, settings)
+
+
+def _ask(
+    context: typer.Context,
+    text: typing.Annotated[str, typer.Argument(metavar="TEXT", help=texts.HELP_ASK_TEXT)],
+    conversation: _Conversation = "",
+    no_wait: typing.Annotated[bool, typer.Option("--no-wait", help=texts.HELP_NO_WAIT)] = False,
+    follow: typing.Annotated[bool, typer.Option("--follow", help=texts.HELP_FOLLOW_ASK)] = False,
+    as_json: _Json = False,
+) -> None:
+    request = ask.Request(text, conversation, not no_wait, follow, as_json)
+    _with_session(context, lambda session: ask.run(session, request))
+
+
+def _chat(context: typer.Context, conversation: _Conversation = "", as_json: _Json = False) -> None:
+    _with_session(context, lambda session: chat.run(session, conversation, as_json))
+
+
+def _tasks(
+    context: typer.Context,
+    conversation: _Conversation = "",
+    limit: _Limit = 50,
+    as_json: _Json = False,
+) -> None:
+    _with_session(context, lambda session: commands.tasks(session, limit, conversation, as_json))
+
+
+def _events(
+    context: typer.Context,
+    follow: typing.Annotated[
+        bool, typer.Option("--follow", "-f", help=texts.HELP_FOLLOW_EVENTS)
+    ] = False,
+    task: typing.Annotated[
+        str, typer.Option("--task", metavar="TASK", help=texts.HELP_TASK_FILTER)
+    ] = "",
+    after: typing.Annotated[
+        int | None, typer.Option("--after", min=0, metavar="SEQ", help=texts.HELP_AFTER)
+    ] = None,
+    limit: _Limit = 100,
+    as_json: _Json = False,
+) -> None:
+    _with_session(
+        context,
+        lambda session: commands.events(session, limit, task, after, follow, as_json),
+    )
+
+
+def _approvals(context: typer.Context, limit: _Limit = 50, as_json: _Json = False) -> None:
+    _with_session(context, lambda session: commands.approvals(session, limit, as_json))
+
+
+def _approve(
+    context: typer.Context,
+    approval_id: _ApprovalId,
+    always: typing.Annotated[bool, typer.Option("--always", help=texts.HELP_ALWAYS)] = False,
+    as_json: _Json = False,
+) -> None:
+    _with_session(context, lambda session: commands.approve(session, approval_id, always, as_json))
+
+
+def _deny(
+    context: typer.Context,
+    approval_id: _ApprovalId,
+    reason: typing.Annotated[str, typer.Option("--reason", help=texts.HELP_REASON)] = "",
+    as_json: _Json = False,
+) -> None:
+    _with_session(context, lambda session: commands.deny(session, approval_id, reason, as_json))
+
+
+def _cancel(context: typer.Context, task: _Task, as_json: _Json = False) -> None:
+    _with_session(context, lambda session: commands.cancel(session, task, as_json))
+
+
+def _decide(
+    context: typer.Context,
+    task: _Task,
+    decision: typing.Annotated[str, typer.Argument(metavar="DECISION", help=texts.HELP_DECISION)],
+    call: typing.Annotated[str, typer.Option("--call", metavar="CALL", help=texts.HELP_CALL)] = "",
+    as_json: _Json = False,
+) -> None:
+    _with_session(context, lambda session: commands.decide(session, task, decision, call, as_json))
+
+
+def _status(context: typer.Context, as_json: _Json = False) -> None:
+    _with_session(context, lambda session: commands.status(session, as_json))
+
+
+def _conversations(context: typer.Context, limit: _Limit = 50, as_json: _Json = False) -> None:
+    _with_session(context, lambda session: commands.conversations(session, limit, as_json))
+
+
+def build() -> typer.Typer:
+    """The command line."""
+    app = typer.Typer(
+        name="ducklm",
+        help=texts.HELP,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+    )
+    app.callback()(_settings)
+    app.command("ask", help=texts.HELP_ASK)(_ask)
+    app.command("chat", help=texts.HELP_CHAT)(_chat)
+    app.command("tasks", help=texts.HELP_TASKS)(_tasks)
+    app.command("events", help=texts.HELP_EVENTS)(_events)
+    app.command("approvals", help=texts.HELP_APPROVALS)(_approvals)
+    app.command("approve", help=texts.HELP_APPROVE)(_approve)
+    app.command("deny", help=texts.HELP_DENY)(_deny)
+    app.command("cancel", help=texts.HELP_CANCEL)(_cancel)
+    app.command("decide", help=texts.HELP_DECIDE)(_decide)
+    app.command("status", help=texts.HELP_STATUS)(_status)
+    app.command("conversations", help=texts.HELP_CONVERSATIONS)(_conversations)
+    return app
+
+
+def run(arguments: Sequence[str], the_world: world.World) -> int:
+    """Run one command line in a world; its exit code."""
+    try:
+        build()(args=list(arguments), prog_name="ducklm", obj=the_world)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(faults.Exit.FAILED)
+    return int(faults.Exit.OK)
+
+
+def main() -> None:
+    """The console script."""
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # faults are told in our own words
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            errors = "surrogateescape" if stream is sys.stdin else "backslashreplace"
+            stream.reconfigure(errors=errors)
+    try:
+        code = run(sys.argv[1:], world.process_world())
+    except Exception as error:  # noqa: BLE001 (a main: nothing above tells the person)
+        sys.stderr.write(render.inert(traceback.format_exc()))
+        sys.stderr.write(texts.CRASHED.format(kind=type(error).__name__) + "\n")
+        code = int(faults.Exit.FAILED)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

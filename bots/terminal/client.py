@@ -1,0 +1,185 @@
+"""The calls to the daemon, synchronous, each with the token and a deadline.
+
+Answers for: stubs, metadata, deadlines, and that every failed call is a `CallFault`. The channel is
+handed in. It must never retry, wait, or speak to the person.
+"""
+
+import typing
+from collections.abc import Iterator
+
+import grpc
+
+from bots.terminal import faults
+from proto.ducklm.v1 import (
+    admin_pb2,
+    admin_pb2_grpc,
+    approvals_pb2,
+    approvals_pb2_grpc,
+    common_pb2,
+    conversations_pb2,
+    conversations_pb2_grpc,
+    events_pb2,
+    events_pb2_grpc,
+    tasks_pb2,
+    tasks_pb2_grpc,
+)
+
+UNARY_TIMEOUT_S: typing.Final = 30.0
+PAGE_ROWS: typing.Final = 100
+CHANNEL_NAME: typing.Final = "terminal"
+RECEIVE_LIMIT_BYTES: typing.Final = 32 * 1024 * 1024
+RECONNECT_MS: typing.Final = 100
+RECONNECT_LIMIT_MS: typing.Final = 1000
+
+_Q = typing.TypeVar("_Q")
+_R = typing.TypeVar("_R")
+
+
+def connect(address: str) -> grpc.Channel:
+    """A channel to a socket or a loopback address; it connects with the first call."""
+    options = [
+        ("grpc.max_receive_message_length", RECEIVE_LIMIT_BYTES),
+        ("grpc.initial_reconnect_backoff_ms", RECONNECT_MS),
+        ("grpc.min_reconnect_backoff_ms", RECONNECT_LIMIT_MS),
+        ("grpc.max_reconnect_backoff_ms", RECONNECT_LIMIT_MS),
+        ("grpc.enable_http_proxy", 0),  # the daemon is on this machine, whatever the environment
+    ]
+    return grpc.insecure_channel(address, options=options)
+
+
+class Stream:
+    """Updates as they come, until the daemon ends the stream or it is cancelled."""
+
+    def __init__(self, call: typing.Any) -> None:  # the stubs have no name for its type
+        self._call = call
+
+    def next(self) -> events_pb2.Update | None:
+        """Wait for the next update; None at the stream's end."""
+        try:
+            update: events_pb2.Update | None = next(self._call, None)
+        except grpc.RpcError as error:
+            raise faults.fault_of(error) from None
+        return update
+
+    def cancel(self) -> None:
+        """Stop listening; it cancels no task."""
+        self._call.cancel()
+
+
+class Client:
+    """One method a call that the terminal makes."""
+
+    def __init__(self, channel: grpc.Channel, token: str) -> None:
+        self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
+        self._tasks = tasks_pb2_grpc.TasksStub(channel)
+        self._events = events_pb2_grpc.EventsStub(channel)
+        self._approvals = approvals_pb2_grpc.ApprovalsStub(channel)
+        self._conversations = conversations_pb2_grpc.ConversationsStub(channel)
+        self._admin = admin_pb2_grpc.AdminStub(channel)
+
+    def _call(self, method: "grpc.UnaryUnaryMultiCallable[_Q, _R]", request: _Q) -> _R:
+        try:
+            return method(request, timeout=UNARY_TIMEOUT_S, metadata=self._metadata)
+        except grpc.RpcError as error:
+            raise faults.fault_of(error) from None
+
+    def status(self) -> admin_pb2.StatusResponse:
+        return self._call(self._admin.Status, admin_pb2.StatusRequest())
+
+    def submit(self, text: str, conversation_id: str, key: str) -> tasks_pb2.SubmitResponse:
+        request = tasks_pb2.SubmitRequest(
+            text=text,
+            origin=_origin(),
+            conversation_id=conversation_id,
+            client_key=key,
+        )
+        return self._call(self._tasks.Submit, request)
+
+    def task(self, task_id: str) -> tasks_pb2.Task:
+        return self._call(self._tasks.Get, tasks_pb2.GetTaskRequest(task_id=task_id))
+
+    def cancel(self, task_id: str, key: str) -> tasks_pb2.Task:
+        request = tasks_pb2.CancelRequest(task_id=task_id, client_key=key)
+        return self._call(self._tasks.Cancel, request)
+
+    def decide(
+        self, task_id: str, decision: tasks_pb2.TaskDecision.ValueType, call_id: str, key: str
+    ) -> tasks_pb2.Task:
+        request = tasks_pb2.DecideRequest(
+            task_id=task_id, decision=decision, call_id=call_id, client_key=key
+        )
+        return self._call(self._tasks.Decide, request)
+
+    def tasks(
+        self,
+        limit: int,
+        conversation_id: str = "",
+        states: typing.Iterable[common_pb2.TaskState.ValueType] = (),
+    ) -> Iterator[tasks_pb2.Task]:
+        """Tasks, newest first, page by page."""
+        request = tasks_pb2.ListTasksRequest(conversation_id=conversation_id, states=states)
+        for size in _pages(limit):
+            request.page.size = size
+            response = self._call(self._tasks.List, request)
+            yield from response.tasks
+            request.page.token = response.next_page_token
+            if not response.next_page_token:
+                return
+
+    def conversations(self, limit: int) -> Iterator[conversations_pb2.Conversation]:
+        request = conversations_pb2.ListConversationsRequest()
+        for size in _pages(limit):
+            request.page.size = size
+            response = self._call(self._conversations.List, request)
+            yield from response.conversations
+            request.page.token = response.next_page_token
+            if not response.next_page_token:
+                return
+
+    def approvals(self, limit: int) -> Iterator[approvals_pb2.Approval]:
+        """Pending approvals, page by page."""
+        request = approvals_pb2.ListApprovalsRequest(status=approvals_pb2.PENDING)
+        for size in _pages(limit):
+            request.page.size = size
+            response = self._call(self._approvals.List, request)
+            yield from response.approvals
+            request.page.token = response.next_page_token
+            if not response.next_page_token:
+                return
+
+    def approval(self, approval_id: str) -> approvals_pb2.Approval:
+        request = approvals_pb2.GetApprovalRequest(approval_id=approval_id)
+        return self._call(self._approvals.Get, request)
+
+    def resolve(
+        self, approval_id: str, answer: approvals_pb2.Answer.ValueType, reason: str, key: str
+    ) -> approvals_pb2.Approval:
+        request = approvals_pb2.ResolveRequest(
+            approval_id=approval_id,
+            answer=answer,
+            reason=reason,
+            origin=_origin(),
+            client_key=key,
+        )
+        return self._call(self._approvals.Resolve, request)
+
+    def events(self, after_seq: int, task_id: str, limit: int) -> events_pb2.ListEventsResponse:
+        request = events_pb2.ListEventsRequest(after_seq=after_seq, task_id=task_id, limit=limit)
+        return self._call(self._events.List, request)
+
+    def subscribe(self, after_seq: int, task_id: str, events_only: bool = False) -> Stream:
+        request = events_pb2.SubscribeRequest(
+            after_seq=after_seq, task_id=task_id, events_only=events_only
+        )
+        return Stream(self._events.Subscribe(request, metadata=self._metadata))
+
+
+def _origin() -> common_pb2.Origin:
+    return common_pb2.Origin(channel=CHANNEL_NAME)
+
+
+def _pages(limit: int) -> Iterator[int]:
+    """The sizes of the pages that give so many rows."""
+    while limit > 0:
+        yield min(limit, PAGE_ROWS)
+        limit -= PAGE_ROWS

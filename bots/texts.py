@@ -1,0 +1,232 @@
+"""The catalogue of what the clients say to people, in English; one file a language.
+
+Answers for: every sentence of the clients' own. An error says how to mend it. It must never hold
+logic: only strings, with named places for what is filled in.
+"""
+
+# --- reaching the daemon
+TOKEN_PLACE = "$DUCKLM_TOKEN, else {path}"
+ADDRESS_MALFORMED = "The address {address!r} is neither unix:/PATH nor HOST:PORT."
+ADDRESS_NOT_LOOPBACK = (
+    "{host} is not this machine: without TLS only a Unix socket or a loopback address "
+    "(127.0.0.1, ::1, localhost) is used, since the token would travel in the clear."
+)
+ADDRESS_SOCKET_TOO_LONG = (
+    "The socket path {path} is too long for the system. Use --address 127.0.0.1:7411, "
+    "or a state folder with a shorter name."
+)
+TOKEN_MALFORMED = "The token is damaged: it must be one line of plain characters."
+TOKEN_UNREADABLE = "The token in {path} cannot be read: {reason}. Is it another user's daemon?"
+REASON_UNKNOWN = "unknown reason"
+
+UNAVAILABLE = (
+    "The daemon cannot be reached at {address}. Start it with ./scripts/run or ducklmd, "
+    "or name its address with --address."
+)
+UNAUTHENTICATED = (
+    "The daemon does not know this token. It is looked for in {place}. "
+    "Is the state folder (--state, $DUCKLM_STATE) the daemon's own?"
+)
+PERMISSION_DENIED = "This token may not do that: {details}"
+INVALID_ARGUMENT = "The daemon does not take this: {details}"
+NOT_FOUND = "Not found: {details}"
+ALREADY_EXISTS = "It exists already: {details}"
+FAILED_PRECONDITION = "Not possible now: {details}"
+RESOURCE_EXHAUSTED = "A limit is reached: {details}"
+DEADLINE_EXCEEDED = "The daemon did not answer in time. See what it does with: ducklm status"
+UNIMPLEMENTED = "This daemon is older than this client and cannot do that. Update the daemon."
+OTHER_STATUS = "The daemon failed: {details}"
+NO_DETAILS = "no reason was given"
+CORRELATION = " (correlation id {id})"
+CRASHED = "ducklm failed: {kind}. Please report it with the lines above."
+
+CONNECTION_LOST = "connection lost, reconnecting…"
+CONNECTION_BACK = "connected again"
+CONNECTION_GIVEN_UP = (
+    "The daemon has been away for {seconds} s. Task {task_id} goes on when it is back: "
+    "ducklm tasks shows it."
+)
+SUBMIT_GIVEN_UP = "Given up. Whether the daemon took the message is not known: ducklm tasks"
+
+# --- input
+TEXT_EMPTY = "There is nothing to ask: the text is empty."
+TEXT_NOT_UTF8 = "The text is not valid UTF-8."
+DECISION_UNKNOWN = "The decision must be one of: {choices}."
+
+# --- what happens in a task
+TASK_RECOVERED = "the daemon restarted; the task goes on (recovery {count})"
+TASK_DECIDED = "{decision}, decided by {by}"
+DECISIONS = {
+    "mark_done": "marked as done",
+    "run_again": "to be run again",
+    "abandon": "abandoned",
+    "retry": "to be tried again",
+}
+MODEL_CALL_FAILED = "the model call failed: {reason}"
+TEXT_DROPPED = "the text above was cut off; starting again"
+TEXT_CUT = "the text ends here: the model's token limit is reached"
+TOOL_UNNAMED = "tool"
+TOOL_AGAIN = " (attempt {attempt})"
+TOOL_EXIT = "exit {code}"
+TOOL_SECONDS = "{seconds} s"
+TOOL_LINES_LEFT_OUT = "… {count} lines more above"
+TOOL_ARTIFACT = "whole output: artifact {id}"
+OUTCOMES = {
+    "FINISHED": "finished",
+    "FAILED": "failed",
+    "OUTCOME_UNKNOWN": "nobody saw how it ended",
+    "REFUSED": "refused",
+    "DENIED": "denied",
+    "EXPIRED": "not run: the approval expired",
+    "CANCELLED": "cancelled",
+    "MARKED_DONE": "marked as done",
+}
+OUTCOME_OTHER = "ended"
+
+STAGES = {
+    "loading": "loading the model",
+    "queued": "waiting for the model",
+    "reading": "reading",
+    "writing": "writing",
+}
+PROGRESS_SHARE = " {done}/{total}"
+PROGRESS_SECONDS = " {seconds} s"
+
+STATES = {
+    "QUEUED": "queued",
+    "RUNNING": "running",
+    "AWAITING_APPROVAL": "waits for an approval",
+    "AWAITING_SECRET": "waits for a secret",
+    "AWAITING_DECISION": "waits for a decision",
+    "COMPLETED": "completed",
+    "FAILED": "failed",
+    "CANCELLED": "cancelled",
+    "MODEL_UNAVAILABLE": "waits for a model",
+    "MODEL_PROTOCOL_ERROR": "failed: the model's output could not be used",
+    "BUDGET_EXHAUSTED": "stopped: its budget is used up",
+    "PARKED": "parked",
+}
+STATE_OTHER = "state {number}, unknown to this client"
+STATE_REASON = "{state}: {reason}"
+
+# --- approvals
+CARD_TITLE = "{tool} wants to run:"
+CARD_REASON = "because: {reason}"
+CARD_EXPIRES = "expires {at}"
+CARD_ID = "approval {id}"
+APPROVE_PROMPT = "Run it? [y]es / [N]o / [r]eason for no: "
+APPROVE_PROMPT_ALWAYS = "Run it? [y]es / [N]o / [a]lways / [r]eason for no: "
+APPROVE_NOT_UNDERSTOOD = (
+    "Type y to run it, n or Enter to refuse, r and a reason to refuse and say why."
+)
+APPROVE_NOT_ALWAYS = "“Always” is not possible for this one."
+REASON_PROMPT = "Why not? "
+APPROVAL_CLOSED = "approval {outcome} by {by}"
+APPROVAL_CLOSED_NOBODY = "approval {outcome}"
+APPROVAL_CLOSED_ELSEWHERE = "This approval was already {outcome} by {by}."
+APPROVAL_CLOSED_ELSEWHERE_NOBODY = "This approval is {outcome}."
+APPROVAL_REASON = "{line} ({reason})"
+APPROVAL_STATUSES = {
+    "PENDING": "pending",
+    "ALLOWED": "allowed",
+    "DENIED": "denied",
+    "EXPIRED": "expired",
+    "WITHDRAWN": "withdrawn",
+}
+APPROVAL_STATUS_OTHER = "decided"
+APPROVAL_LEFT = "Waits for you: ducklm approve {id}, or ducklm deny {id}"
+APPROVALS_NONE = "No approval waits."
+
+# --- decisions
+DECIDE_UNKNOWN_TITLE = "This was started, and nobody saw how it ended:"
+DECIDE_UNKNOWN_PROMPT = "[d]one already / run it a[g]ain / [a]bandon the task / [L]ater: "
+DECIDE_RETRY_PROMPT = "[t]ry again / [a]bandon the task / [L]ater: "
+DECIDE_NOT_UNDERSTOOD = "Type one of the letters in brackets, or Enter for later."
+DECIDE_LEFT_UNKNOWN = (
+    "Left waiting: ducklm decide {id} mark-done|run-again|abandon, or /waiting in the chat."
+)
+DECIDE_LEFT_RETRY = "Left waiting: ducklm decide {id} retry|abandon, or /waiting in the chat."
+SECRET_LEFT = "Task {id} waits for a secret, which this client cannot give yet."
+
+# --- cancelling
+CANCELLING = "cancelling the task… (Ctrl-C again leaves it)"
+CANCEL_UNREACHABLE = "Not cancelled: the daemon cannot be reached. Later: ducklm cancel {id}"
+LEFT_BEHIND = "Left. See what becomes of it: ducklm tasks"
+
+# --- chat
+CHAT_HELLO = "DuckLM {version}. Type a message; /help lists the commands, Ctrl-D leaves."
+CHAT_PENDING = "{count} approval(s) wait: ducklm approvals"
+CHAT_DRAINING = "The daemon is stopping; what you send now waits for its next start."
+CHAT_PROMPT = "you> "
+CHAT_BYE = "bye"
+CHAT_QUIT_HINT = "Press Ctrl-C again or Ctrl-D to leave."
+CHAT_HELP = """\
+/new      start a new conversation
+/waiting  go through the tasks of this conversation that wait for you
+/help     this list
+/quit     leave (also Ctrl-D, or Ctrl-C twice)
+Ctrl-C while a task runs cancels the task. A line that begins with // is sent with one / less."""
+CHAT_UNKNOWN_COMMAND = "Unknown command {command}; /help lists them."
+CHAT_NEW = "A new conversation begins with the next message."
+CHAT_NOTHING_WAITS = "Nothing waits in this conversation."
+CHAT_CONVERSATION = "conversation {id}: continue it with ducklm chat --conversation {id}"
+
+# --- lists
+SUBMITTED = "task {task_id} in conversation {conversation_id}"
+TASKS_NONE = "No task yet."
+EVENTS_NONE = "No event yet."
+CONVERSATIONS_NONE = "No conversation yet."
+CONVERSATION_UNTITLED = "(untitled)"
+EVENT_UNKNOWN = "an event of a kind unknown to this client"
+STATUS = {
+    "version": "version",
+    "started": "started",
+    "state": "state folder",
+    "head": "events",
+    "tasks": "tasks",
+    "approvals": "approvals",
+    "memory": "memory",
+    "slot": "model",
+    "notice": "notice",
+    "draining": "The daemon is stopping.",
+}
+STATUS_TASKS = "{running} running, {queued} queued, {waiting} waiting"
+STATUS_APPROVALS = "{count} pending"
+STATUS_MEMORY = "{megabytes} MB"
+STATUS_SLOT = "{name}: {state} ({roles}; {tokens} tokens) {detail}"
+
+# --- help
+HELP = """\
+Talk to DuckLM, the agent that runs on your machine.
+
+Exit codes: 0 done; 1 the task failed or was refused; 2 bad input; 3 the daemon cannot be reached;
+4 something waits for a human.
+"""
+HELP_STATE = "The daemon's state folder (else $DUCKLM_STATE, else the XDG state folder)."
+HELP_ADDRESS = (
+    "unix:/PATH or HOST:PORT (else $DUCKLM_ADDRESS, else the socket in the state folder)."
+)
+HELP_JSON = "One JSON object a line on stdout, as in the API."
+HELP_ASK = "Ask one question; the answer goes to stdout, all else to stderr."
+HELP_ASK_TEXT = "What to ask; - reads it from stdin."
+HELP_CONVERSATION = "Continue this conversation."
+HELP_NO_WAIT = "Return at once with the task's id."
+HELP_FOLLOW_ASK = "Without a terminal: wait while others decide, instead of exit code 4."
+HELP_CHAT = "Talk in the terminal."
+HELP_TASKS = "List tasks, newest first."
+HELP_EVENTS = "List what happened."
+HELP_FOLLOW_EVENTS = "Go on with what happens from now on."
+HELP_AFTER = "Only events after this sequence number."
+HELP_TASK_FILTER = "Only this task's."
+HELP_LIMIT = "At most so many."
+HELP_APPROVALS = "List what waits for a human, with exactly what would run."
+HELP_APPROVE = "Let an approval's call run."
+HELP_ALWAYS = "And the same call in the future, where that is allowed."
+HELP_DENY = "Refuse an approval's call."
+HELP_REASON = "Tell the agent why; it then goes on with that. Without a reason the task ends."
+HELP_CANCEL = "Cancel a task; nothing of it starts afterwards."
+HELP_DECIDE = "Answer a task that waits for a decision, for a model, or is parked."
+HELP_DECISION = "mark-done, run-again, abandon or retry."
+HELP_CALL = "The call meant, when several wait."
+HELP_STATUS = "Show how the daemon is."
+HELP_CONVERSATIONS = "List conversations."
