@@ -47,6 +47,7 @@ class ToolSpec(Value):
     parameters: str
     effect: Effect
     category: Category
+    deadline_seconds: int = 60
 
 
 class Call(Value):

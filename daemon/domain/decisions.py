@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import pydantic
 
-from daemon.domain import base, errors, events, ids, messages
+from daemon.domain import base, errors, events, ids, messages, principals
 
 
 class Permit(base.Value):
@@ -21,16 +21,30 @@ class Permit(base.Value):
     approval_id: ids.ApprovalId | None = None
 
 
+class TurnPart(base.Value):
+    """A kept text with the fixed words that go around it in a prompt."""
+
+    speaker: messages.Speaker
+    content: ids.ContentId
+    before: str = ""
+    after: str = ""
+
+
 class GatherContext(base.Value):
     """Read and count what the next model call of a task may be told."""
 
     kind: Literal["gather_context"] = "gather_context"
     task_id: ids.TaskId
+    conversation_id: ids.ConversationId
+    submitted_seq: int
+    system: str
+    turn: tuple[TurnPart, ...]
 
 
 class CallModel(base.Value):
     kind: Literal["call_model"] = "call_model"
     request: messages.ModelRequest
+    correlation_id: str
 
 
 class CancelCall(base.Value):
@@ -40,14 +54,23 @@ class CancelCall(base.Value):
     call_id: ids.CallId
 
 
+class CallSite(base.Value):
+    """A tool call with what surrounds it."""
+
+    task_id: ids.TaskId
+    conversation_id: ids.ConversationId
+    correlation_id: str
+    requester: principals.Principal
+    call_id: ids.CallId
+    tool: str
+    arguments: ids.ContentId
+
+
 class InspectCall(base.Value):
     """Find the facts about a tool call, and hold them until it runs or is dropped."""
 
     kind: Literal["inspect_call"] = "inspect_call"
-    task_id: ids.TaskId
-    call_id: ids.CallId
-    tool: str
-    arguments: ids.ContentId
+    site: CallSite
 
 
 class ReleaseCall(base.Value):
@@ -61,19 +84,15 @@ class CallTool(base.Value):
     """Run what was inspected, if the permit still fits it."""
 
     kind: Literal["call_tool"] = "call_tool"
-    task_id: ids.TaskId
-    call_id: ids.CallId
-    tool: str
-    arguments: ids.ContentId
+    site: CallSite
     permit: Permit
 
 
 class ReconcileCall(base.Value):
+    """Look whether the effect of a call that was cut off is there."""
+
     kind: Literal["reconcile_call"] = "reconcile_call"
-    task_id: ids.TaskId
-    call_id: ids.CallId
-    tool: str
-    arguments: ids.ContentId
+    site: CallSite
     intent: str
 
 

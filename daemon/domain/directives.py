@@ -1,5 +1,6 @@
 """What a model can ask for: one closed JSON object, discriminated by `kind`."""
 
+import json
 from typing import Annotated, Literal
 
 import pydantic
@@ -49,3 +50,8 @@ KINDS = frozenset({"respond", "tool", "plan", "coder", "fail"})
 ExecutionDirective: pydantic.TypeAdapter[Directive] = pydantic.TypeAdapter(
     Annotated[Directive, pydantic.Field(discriminator="kind")]
 )
+
+
+def arguments_json(arguments: dict[str, pydantic.JsonValue]) -> str:
+    """A tool's arguments as the JSON text that is kept, shown, bound and run."""
+    return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))

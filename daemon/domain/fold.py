@@ -6,7 +6,7 @@ does not list raises, because the log would then be wrong.
 
 from typing import assert_never
 
-from daemon.domain import events, state, world
+from daemon.domain import events, ids, state, world
 
 
 def apply(target: world.World, recorded: events.Recorded) -> None:
@@ -32,6 +32,7 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
                 correlation_id=recorded.correlation_id,
                 state=state.TaskState.QUEUED,
                 submitted_ms=recorded.at_ms,
+                submitted_seq=recorded.seq,
                 attachments=event.attachments,
             )
             target.queued[event.task_id] = None
@@ -74,7 +75,7 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
                 arguments=event.arguments,
                 direct=event.direct,
             )
-            return task.model_copy(update={"calls": (*task.calls, call)})
+            return task.model_copy(update={"calls": (*_settle(task, event.repeats), call)})
         case events.ToolCallInspected() | events.ToolCallStarted() | events.ToolCallEnded():
             return _tool_call(target, task, event, recorded.at_ms)
         case events.AnswerGiven():
@@ -83,6 +84,13 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
             raise ValueError("not an event of a live task")
         case _:
             assert_never(event)
+
+
+def _settle(task: world.Task, repeated: ids.CallId | None) -> tuple[world.ToolCall, ...]:
+    return tuple(
+        call.model_copy(update={"settled": True}) if call.call_id == repeated else call
+        for call in task.calls
+    )
 
 
 def _change_state(
@@ -113,7 +121,7 @@ def _make_ready(target: world.World, task: world.Task) -> world.Task:
 def _decide(target: world.World, task: world.Task, event: events.TaskDecided) -> world.Task:
     if event.decision is events.Decision.ABANDON:
         return task
-    return _make_ready(target, task)
+    return _make_ready(target, task.model_copy(update={"model_faults": 0, "shrinks": 0}))
 
 
 def _model_call(
@@ -128,18 +136,19 @@ def _model_call(
                 update={"model_call": call, "failed_call": None, "rounds": rounds}
             )
         case events.ModelCallFinished():
-            update: dict[str, object] = {"model_call": None, "shrinks": 0}
+            update: dict[str, object] = {"model_call": None, "shrinks": 0, "model_faults": 0}
             if event.script_line is not None and task.model_call is not None:
                 line = (task.model_call.role, event.script_line)
                 update["script_lines"] = (*task.script_lines, line)
             return task.model_copy(update=update)
         case events.ModelCallFailed():
-            shrinks = task.shrinks + (1 if event.fault == "overflow" else 0)
+            broke = event.fault in ("died", "stalled")
             return task.model_copy(
                 update={
                     "model_call": None,
                     "failed_call": task.model_call,
-                    "shrinks": shrinks,
+                    "model_faults": task.model_faults + (1 if broke else 0),
+                    "shrinks": task.shrinks + (1 if event.fault == "overflow" else 0),
                 }
             )
         case _:
@@ -182,7 +191,6 @@ def _approval(
                 task = _with_call(task, call.model_copy(update={"status": status}))
                 return _make_ready(target, task)
             del target.approvals[event.approval_id]
-            task = _with_call(task, call.model_copy(update={"reason": event.reason}))
             goes_on = event.reason is not None
             return _make_ready(target, task) if goes_on else task
         case _:

@@ -152,6 +152,12 @@ class RecoverTask(base.Value):
     clean: bool
 
 
+class AbortTask(base.Value):
+    """A decision about this task broke the program; it ends, the daemon goes on."""
+
+    task_id: ids.TaskId
+
+
 RpcInput = (
     SubmitTask | CreateConversation | UpdateConversation | CancelTask | DecideTask | ResolveApproval
 )
@@ -169,6 +175,7 @@ Input = (
     | CallReconciled
     | TimerFired
     | RecoverTask
+    | AbortTask
 )
 
 
@@ -179,7 +186,8 @@ class Known(base.Value):
     """The body that came with this client key before."""
     key_reply: decisions.Reply | None = None
     conversation_exists: bool = False
-    ended_task: bool = False
+    task_exists: bool = False
+    """The named task was submitted once; when it is not live, it has ended."""
     approval_outcome: events.ApprovalOutcome | None = None
     missing_artifact: ids.ArtifactId | None = None
 

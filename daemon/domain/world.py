@@ -40,8 +40,8 @@ class ToolCall(base.Value):
     approval_id: ids.ApprovalId | None = None
     outcome: events.CallOutcome | None = None
     result: ids.ContentId | None = None
-    reason: ids.ContentId | None = None
-    """Why a person said no; the model goes on with it."""
+    settled: bool = False
+    """Its outcome was unknown, and a person let it run again as another call."""
 
 
 class ModelCall(base.Value):
@@ -62,6 +62,7 @@ class Task(base.Value):
     correlation_id: str
     state: state.TaskState
     submitted_ms: int
+    submitted_seq: int
     attachments: tuple[ids.ArtifactId, ...] = ()
     reason: str = ""
     running_since_ms: int = 0
@@ -73,6 +74,8 @@ class Task(base.Value):
     model_call: ModelCall | None = None
     failed_call: ModelCall | None = None
     """The model call whose failure the next one repeats."""
+    model_faults: int = 0
+    """Deaths and stalls of the model since it last answered this task."""
     shrinks: int = 0
     calls: tuple[ToolCall, ...] = ()
     script_lines: tuple[tuple[messages.Role, int], ...] = ()
@@ -87,7 +90,7 @@ class Task(base.Value):
 
     def unknown_calls(self) -> tuple[ToolCall, ...]:
         unknown = events.CallOutcome.OUTCOME_UNKNOWN
-        return tuple(call for call in self.calls if call.outcome is unknown)
+        return tuple(c for c in self.calls if c.outcome is unknown and not c.settled)
 
     def busy(self) -> bool:
         """Whether something that was started has not ended."""

@@ -250,6 +250,7 @@ class Event(_message.Message):
     APPROVAL_RESOLVED_FIELD_NUMBER: _builtins.int
     ANSWER_GIVEN_FIELD_NUMBER: _builtins.int
     CONVERSATION_UPDATED_FIELD_NUMBER: _builtins.int
+    TASK_DECIDED_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     task_id: _builtins.str
     conversation_id: _builtins.str
@@ -286,6 +287,8 @@ class Event(_message.Message):
     def answer_given(self) -> Global___AnswerGiven: ...
     @_builtins.property
     def conversation_updated(self) -> Global___ConversationUpdated: ...
+    @_builtins.property
+    def task_decided(self) -> Global___TaskDecided: ...
     def __init__(
         self,
         *,
@@ -309,12 +312,13 @@ class Event(_message.Message):
         approval_resolved: Global___ApprovalResolved | None = ...,
         answer_given: Global___AnswerGiven | None = ...,
         conversation_updated: Global___ConversationUpdated | None = ...,
+        task_decided: Global___TaskDecided | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "conversation_created", b"conversation_created", "conversation_updated", b"conversation_updated", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_submitted", b"task_submitted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "conversation_created", b"conversation_created", "conversation_updated", b"conversation_updated", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "task_decided", b"task_decided", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_submitted", b"task_submitted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "conversation_created", b"conversation_created", "conversation_id", b"conversation_id", "conversation_updated", b"conversation_updated", "correlation_id", b"correlation_id", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "seq", b"seq", "task_id", b"task_id", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_submitted", b"task_submitted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "conversation_created", b"conversation_created", "conversation_id", b"conversation_id", "conversation_updated", b"conversation_updated", "correlation_id", b"correlation_id", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "seq", b"seq", "task_decided", b"task_decided", "task_id", b"task_id", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_submitted", b"task_submitted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["conversation_created", "task_submitted", "task_state_changed", "task_recovered", "model_call_started", "model_call_finished", "model_call_failed", "tool_call_proposed", "tool_call_inspected", "tool_call_started", "tool_call_ended", "approval_requested", "approval_resolved", "answer_given", "conversation_updated"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["conversation_created", "task_submitted", "task_state_changed", "task_recovered", "model_call_started", "model_call_finished", "model_call_failed", "tool_call_proposed", "tool_call_inspected", "tool_call_started", "tool_call_ended", "approval_requested", "approval_resolved", "answer_given", "conversation_updated", "task_decided"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 
@@ -429,6 +433,32 @@ class TaskRecovered(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TaskRecovered: _TypeAlias = TaskRecovered  # noqa: Y015
+
+@_typing.final
+class TaskDecided(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DECISION_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    CALL_ID_FIELD_NUMBER: _builtins.int
+    decision: _builtins.str
+    """mark_done, run_again, abandon, retry"""
+    principal: _builtins.str
+    call_id: _builtins.str
+    def __init__(
+        self,
+        *,
+        decision: _builtins.str = ...,
+        principal: _builtins.str = ...,
+        call_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "decision", b"decision", "principal", b"principal"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TaskDecided: _TypeAlias = TaskDecided  # noqa: Y015
 
 @_typing.final
 class ModelCallStarted(_message.Message):

@@ -1,0 +1,159 @@
+"""The one entry: the state and one stamped input give one Step.
+
+Whatever came too late to matter (a call that has its result, a task that has left) changes nothing.
+"""
+
+from typing import assert_never
+
+from daemon.decide import endings, engine, lanes, recovery, requests, thinking, turn
+from daemon.domain import decisions, inputs, state, world
+
+RPC_INPUTS = (
+    inputs.SubmitTask,
+    inputs.CreateConversation,
+    inputs.UpdateConversation,
+    inputs.CancelTask,
+    inputs.DecideTask,
+    inputs.ResolveApproval,
+)
+
+
+def decide(rules: turn.Rules, current: world.World, stamped: inputs.Stamped) -> decisions.Step:
+    """What the input leads to. Touches nothing: the world is forked, the step is a value.
+
+    Raises:
+        Exception: a fault of the program; the caller ends the task that the input names.
+    """
+    making = turn.Turn(rules, current, stamped)
+    given = stamped.input
+    reply: decisions.Reply | decisions.Rejected | None = None
+    if isinstance(given, RPC_INPUTS):
+        reply = requests.answer(making, given)
+    elif isinstance(given, inputs.TimerFired):
+        _timer(making, given)
+    else:
+        _about_task(making, given)
+    lanes.advance(making)
+    return making.step(reply)
+
+
+_TaskInput = (
+    inputs.ContextGathered
+    | inputs.ContextFailed
+    | inputs.ModelFinished
+    | inputs.ModelFailed
+    | inputs.CallInspected
+    | inputs.InspectionFailed
+    | inputs.ToolFinished
+    | inputs.ToolStopped
+    | inputs.CallReconciled
+    | inputs.RecoverTask
+    | inputs.AbortTask
+)
+
+
+def _about_task(making: turn.Turn, given: _TaskInput) -> None:
+    task = making.task(given.task_id)
+    if task is None:
+        if isinstance(given, inputs.CallInspected):
+            making.act(decisions.ReleaseCall(call_id=given.call_id))
+        return
+    match given:
+        case inputs.RecoverTask():
+            recovery.recover(making, task, given)
+        case inputs.AbortTask():
+            if task.state is state.TaskState.RUNNING:
+                reason = "a fault in the daemon; its log has the details"
+                endings.end(making, task, state.TaskState.FAILED, reason)
+        case inputs.ModelFinished() | inputs.ModelFailed():
+            _model_outcome(making, task, given)
+        case inputs.ToolFinished() | inputs.ToolStopped():
+            call = task.call(given.call_id)
+            if call is not None and call.status is world.CallStatus.STARTED:
+                engine.ended(making, task, call, given)
+        case inputs.ContextGathered() | inputs.ContextFailed():
+            if task.state is state.TaskState.RUNNING:
+                _context(making, task, given)
+        case inputs.CallInspected() | inputs.InspectionFailed() | inputs.CallReconciled():
+            _about_call(making, task, given)
+        case _:
+            assert_never(given)
+
+
+def _model_outcome(
+    making: turn.Turn, task: world.Task, given: inputs.ModelFinished | inputs.ModelFailed
+) -> None:
+    if task.model_call is None or task.model_call.call_id != given.call_id:
+        return
+    if isinstance(given, inputs.ModelFinished):
+        thinking.finished(making, task, given)
+    else:
+        thinking.failed(making, task, given)
+
+
+def _context(
+    making: turn.Turn,
+    task: world.Task,
+    given: inputs.ContextGathered | inputs.ContextFailed,
+) -> None:
+    if isinstance(given, inputs.ContextGathered):
+        thinking.context_gathered(making, task, given)
+    else:
+        thinking.context_failed(making, task, given)
+
+
+def _about_call(
+    making: turn.Turn,
+    task: world.Task,
+    given: inputs.CallInspected | inputs.InspectionFailed | inputs.CallReconciled,
+) -> None:
+    call = task.call(given.call_id)
+    open_call = task.open_call()
+    if call is None or call is not open_call or task.state is not state.TaskState.RUNNING:
+        making.act(decisions.ReleaseCall(call_id=given.call_id))
+        return
+    match given:
+        case inputs.CallInspected():
+            engine.inspected(making, task, call, given)
+        case inputs.InspectionFailed():
+            engine.not_inspected(making, task, call, given.message)
+        case inputs.CallReconciled():
+            engine.reconciled(making, task, call, given.found)
+        case _:
+            assert_never(given)
+
+
+def _timer(making: turn.Turn, given: inputs.TimerFired) -> None:
+    match given.timer:
+        case decisions.TimerKind.APPROVAL_EXPIRY:
+            _approval_timer(making, given.subject)
+        case decisions.TimerKind.TASK_BUDGET:
+            _budget_timer(making, given.subject)
+        case _:
+            assert_never(given.timer)
+
+
+def _approval_timer(making: turn.Turn, subject: str) -> None:
+    approval = next((a for a in making.world.approvals.values() if a.approval_id == subject), None)
+    if approval is None or approval.outcome is not None:
+        return
+    if making.at_ms < approval.expires_ms:
+        making.act(engine.expiry_timer(approval.approval_id, approval.expires_ms))
+        return
+    requests.expire(making, making.world.tasks[approval.task_id], approval)
+
+
+def _budget_timer(making: turn.Turn, subject: str) -> None:
+    task = next((t for t in making.world.tasks.values() if t.task_id == subject), None)
+    if task is None or task.state is not state.TaskState.RUNNING:
+        return
+    used_ms = task.active_ms + max(0, making.at_ms - task.running_since_ms)
+    limit_seconds = making.rules.limits.task_seconds
+    if used_ms < limit_seconds * 1000:
+        left = lanes.budget_timer(making, task)
+        making.act(
+            left.model_copy(update={"due_ms": making.at_ms + limit_seconds * 1000 - used_ms})
+        )
+        return
+    reason = f"it ran for {limit_seconds} seconds, which is all it may"
+    endings.end(making, task, state.TaskState.BUDGET_EXHAUSTED, reason)

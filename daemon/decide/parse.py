@@ -1,0 +1,46 @@
+"""Reads a model's reply: plain words are an answer, a JSON object must be a valid directive."""
+
+import json
+from dataclasses import dataclass
+
+import pydantic
+
+from daemon.domain import directives
+
+
+@dataclass(frozen=True)
+class Malformed:
+    """The reply looks like a directive and is none; `reason` is one sentence."""
+
+    reason: str
+
+
+class _DuplicateKey(ValueError):
+    pass
+
+
+def _closed(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _DuplicateKey("a key stands twice in one object")
+    return found
+
+
+def reply(text: str) -> directives.Directive | Malformed:
+    """What the model wants. Text that does not claim to be a directive is an answer."""
+    stripped = text.strip()
+    if not (stripped.startswith("{") and stripped.endswith("}") and '"kind"' in stripped):
+        return directives.Respond(kind="respond", text=stripped)
+    try:
+        json.loads(stripped, object_pairs_hook=_closed)
+        return directives.ExecutionDirective.validate_json(stripped)
+    except _DuplicateKey as error:
+        return Malformed(str(error))
+    except json.JSONDecodeError as error:
+        return Malformed(f"it is not valid JSON: {error.msg} at character {error.pos}")
+    except RecursionError:
+        return Malformed("it is nested too deeply")
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the object"
+        return Malformed(f"{place}: {first['msg']}")

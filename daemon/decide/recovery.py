@@ -1,0 +1,70 @@
+"""How a live task goes on after the daemon has started again.
+
+Nothing of it is in flight then: what was begun and not ended is found in its state, a model call is
+repeated, and a tool call goes on by its effect. A task that was running at each of too many stops
+without a drain may be what stopped the daemon: it is parked until a person says go on.
+"""
+
+from daemon.decide import engine, lanes, turn
+from daemon.domain import events, inputs, state, world
+from tools import contract
+
+
+def recover(current: turn.Turn, task: world.Task, given: inputs.RecoverTask) -> None:
+    """Let a task go on from where its log stands."""
+    if task.model_call is not None:
+        task = _interrupt(current, task, task.model_call)
+    if task.state in state.FINAL:
+        _close(current, task)
+        return
+    if task.state is state.TaskState.AWAITING_APPROVAL:
+        _wait_for_approval(current, task)
+        return
+    if task.state is not state.TaskState.RUNNING:
+        return
+    current.act(lanes.budget_timer(current, task))
+    if not given.clean:
+        count = task.recoveries + 1
+        recovered = events.TaskRecovered(task_id=task.task_id, count=count)
+        task = current.emit(task, recovered)
+        if count > current.rules.limits.task_recoveries and not _lost_unsafe(task):
+            reason = f"the daemon stopped {count} times while it ran"
+            current.change_state(task, state.TaskState.PARKED, reason)
+            return
+    engine.proceed(current, task)
+
+
+def _interrupt(current: turn.Turn, task: world.Task, call: world.ModelCall) -> world.Task:
+    cancelled = task.state in state.FINAL
+    return current.emit(
+        task,
+        events.ModelCallFailed(
+            task_id=task.task_id,
+            call_id=call.call_id,
+            fault="cancelled" if cancelled else "interrupted",
+            message="the daemon stopped while the model answered",
+        ),
+    )
+
+
+def _lost_unsafe(task: world.Task) -> bool:
+    call = task.open_call()
+    started = call is not None and call.status is world.CallStatus.STARTED
+    return call is not None and started and call.effect is contract.Effect.UNSAFE
+
+
+def _close(current: turn.Turn, task: world.Task) -> None:
+    """A task that had ended while its last call ran: the call still needs its one result."""
+    call = task.open_call() if current.task(task.task_id) is not None else None
+    if call is None:
+        return
+    unsafe = call.effect is contract.Effect.UNSAFE
+    outcome = events.CallOutcome.OUTCOME_UNKNOWN if unsafe else events.CallOutcome.CANCELLED
+    engine.finish(current, task, call, outcome, "The daemon stopped while this call ran.")
+
+
+def _wait_for_approval(current: turn.Turn, task: world.Task) -> None:
+    call = task.open_call()
+    approval = current.world.approvals.get(call.approval_id) if call and call.approval_id else None
+    if approval is not None and approval.outcome is None:
+        current.act(engine.expiry_timer(approval.approval_id, approval.expires_ms))

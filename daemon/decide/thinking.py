@@ -1,0 +1,147 @@
+"""A turn's model calls: what one is told, and what follows from its reply or its fault.
+
+One model answers; a reply that is a valid directive is carried out and the turn goes on until it
+responds. The two-role router takes this module's place of decision later, not its contracts.
+"""
+
+from typing import assert_never
+
+from daemon.decide import context, endings, engine, parse, retry, turn
+from daemon.domain import decisions, directives, events, inputs, messages, state, world
+
+_ROLE = messages.Role.THINKER
+
+
+def context_gathered(current: turn.Turn, task: world.Task, given: inputs.ContextGathered) -> None:
+    """Start the model call that the context was gathered for."""
+    if task.model_call is not None or task.open_call() is not None:
+        return
+    limits = current.rules.limits
+    answer_tokens = context.answer_budget(given.context_tokens, limits.answer_tokens)
+    said = context.compose(current.rules.system_prompt, given, answer_tokens, task.shrinks)
+    failed = task.failed_call
+    call_id = current.ids.call()
+    current.emit(
+        task,
+        events.ModelCallStarted(
+            task_id=task.task_id,
+            call_id=call_id,
+            role=_ROLE,
+            attempt=failed.attempt + 1 if failed else 1,
+            replaces=failed.call_id if failed else None,
+        ),
+    )
+    current.act(
+        decisions.CallModel(
+            correlation_id=task.correlation_id,
+            request=messages.ModelRequest(
+                call_id=call_id,
+                task_id=task.task_id,
+                conversation_id=task.conversation_id,
+                role=_ROLE,
+                messages=said,
+                max_tokens=answer_tokens,
+                used_script_lines=tuple(line for role, line in task.script_lines if role is _ROLE),
+            ),
+        )
+    )
+
+
+def context_failed(current: turn.Turn, task: world.Task, given: inputs.ContextFailed) -> None:
+    """The slot could not even count: the same ways on as for a failed call."""
+    if task.model_call is None and task.open_call() is None:
+        _after_fault(current, task, given.kind, given.message, task.model_faults)
+
+
+def finished(current: turn.Turn, task: world.Task, given: inputs.ModelFinished) -> None:
+    """A model has replied: note it, then do what it says."""
+    result = given.result
+    task = current.emit(
+        task,
+        events.ModelCallFinished(
+            task_id=task.task_id,
+            call_id=given.call_id,
+            text=current.keep(task.conversation_id, result.text),
+            finish_reason=result.finish_reason,
+            slot=result.slot,
+            usage=result.usage,
+            script_line=result.script_line,
+        ),
+    )
+    if task.state is state.TaskState.RUNNING:
+        _follow(current, task, parse.reply(result.text))
+
+
+def _follow(
+    current: turn.Turn, task: world.Task, wanted: directives.Directive | parse.Malformed
+) -> None:
+    match wanted:
+        case directives.Respond():
+            endings.answer(current, task, wanted.text)
+        case directives.UseTool():
+            _use_tool(current, task, wanted)
+        case directives.Fail():
+            reason = "the model could not do it"
+            endings.give_up(current, task, wanted.reason, reason)
+        case directives.Plan() | directives.Coder():
+            reason = f"this version cannot carry out a directive of kind {wanted.kind}"
+            endings.end(current, task, state.TaskState.FAILED, reason)
+        case parse.Malformed():
+            reason = f"the model's directive is not valid: {wanted.reason}"
+            endings.end(current, task, state.TaskState.MODEL_PROTOCOL_ERROR, reason)
+        case _:
+            assert_never(wanted)
+
+
+def _use_tool(current: turn.Turn, task: world.Task, wanted: directives.UseTool) -> None:
+    limit = current.rules.limits.task_tool_calls
+    if len(task.calls) >= limit:
+        reason = f"it used all of its {limit} tool calls"
+        endings.end(current, task, state.TaskState.BUDGET_EXHAUSTED, reason)
+        return
+    arguments = directives.arguments_json(wanted.arguments)
+    task = engine.propose(current, task, wanted.tool, arguments, direct=False)
+    if wanted.tool in current.rules.tools:
+        engine.proceed(current, task)
+        return
+    known = ", ".join(sorted(current.rules.tools)) or "none"
+    refused = f"Refused: there is no tool {wanted.tool}; the tools are: {known}."
+    engine.refuse(current, task, task.calls[-1], refused)
+
+
+def failed(current: turn.Turn, task: world.Task, given: inputs.ModelFailed) -> None:
+    """A model call gave no result: note it, then repeat, shrink, wait or fail."""
+    fault: events.ModelCallFault = "cancelled" if given.cancelled else given.kind.value
+    text = current.keep(task.conversation_id, given.text) if given.text else None
+    faults = task.model_faults
+    task = current.emit(
+        task,
+        events.ModelCallFailed(
+            task_id=task.task_id,
+            call_id=given.call_id,
+            fault=fault,
+            message=given.message,
+            text=text,
+        ),
+    )
+    if task.state is state.TaskState.RUNNING:
+        _after_fault(current, task, given.kind, given.message, faults)
+
+
+def _after_fault(
+    current: turn.Turn,
+    task: world.Task,
+    kind: messages.ModelFaultKind,
+    message: str,
+    faults: int,
+) -> None:
+    shrinks = task.shrinks - (1 if kind is messages.ModelFaultKind.OVERFLOW else 0)
+    match retry.after_fault(kind, faults, shrinks):
+        case retry.AfterFault.REPEAT | retry.AfterFault.SHRINK:
+            engine.proceed(current, task)
+        case retry.AfterFault.WAIT:
+            current.change_state(task, state.TaskState.MODEL_UNAVAILABLE, message)
+        case retry.AfterFault.FAIL:
+            endings.end(current, task, state.TaskState.FAILED, message)
+        case other:
+            assert_never(other)

@@ -1,0 +1,104 @@
+"""One decision in the making: events fold into a fork of the world as they are made.
+
+So that a later part of the same decision sees what an earlier part did, and an impossible event
+raises where it is made.
+"""
+
+from collections.abc import Mapping
+
+from daemon.domain import base, decisions, events, fold, ids, inputs, limits, state, world
+from tools import contract
+
+
+class Rules(base.Value):
+    """What decisions depend on besides state and input; fixed while the daemon runs."""
+
+    limits: limits.Limits
+    tools: Mapping[str, contract.ToolSpec]
+    system_prompt: str
+
+
+class Turn:
+    """Collects what one input leads to."""
+
+    def __init__(self, rules: Rules, current: world.World, stamped: inputs.Stamped) -> None:
+        self.rules = rules
+        self.world = current.fork()
+        self.at_ms = stamped.at_ms
+        self.known = stamped.known
+        self.ids = ids.IdSource(stamped.seed)
+        self._events: list[events.Recorded] = []
+        self._records: list[decisions.Record] = []
+        self._actions: list[decisions.Action] = []
+
+    @property
+    def next_seq(self) -> int:
+        """The sequence number that the next event will have."""
+        return self.world.head_seq + 1
+
+    def task(self, task_id: ids.TaskId) -> world.Task | None:
+        """The live task as this decision has left it."""
+        return self.world.tasks.get(task_id)
+
+    def record(
+        self,
+        event: events.Event,
+        conversation_id: ids.ConversationId,
+        correlation_id: str,
+        task_id: ids.TaskId | None = None,
+    ) -> None:
+        """Make an event happen."""
+        recorded = events.Recorded(
+            seq=self.next_seq,
+            at_ms=self.at_ms,
+            task_id=task_id,
+            conversation_id=conversation_id,
+            correlation_id=correlation_id,
+            event=event,
+        )
+        fold.apply(self.world, recorded)
+        self._events.append(recorded)
+
+    def emit(self, task: world.Task, event: events.Event) -> world.Task:
+        """Make an event of a live task happen; returns the task after it."""
+        self.record(event, task.conversation_id, task.correlation_id, task.task_id)
+        return self.world.tasks.get(task.task_id, task)
+
+    def change_state(self, task: world.Task, to: state.TaskState, reason: str = "") -> world.Task:
+        """Move a task; returns it after the move."""
+        change = events.TaskStateChanged(
+            task_id=task.task_id, previous=task.state, state=to, reason=reason
+        )
+        return self.emit(task, change)
+
+    def keep(self, owner: ids.ConversationId, text: str) -> ids.ContentId:
+        """Keep a text; returns the id by which events refer to it."""
+        content_id = self.ids.content()
+        self._records.append(decisions.ContentRecord(content_id=content_id, owner=owner, text=text))
+        return content_id
+
+    def act(self, action: decisions.Action) -> None:
+        """Have an action performed once this decision is durable."""
+        self._actions.append(action)
+
+    def note_key(self, given: inputs.Keyed, reply: decisions.Reply) -> None:
+        """Keep the answer to a keyed write for its repetitions."""
+        if given.client_key:
+            self._records.append(
+                decisions.ClientKeyRecord(
+                    credential=given.credential,
+                    client_key=given.client_key,
+                    body_hash=given.body_hash,
+                    reply=reply,
+                    at_ms=self.at_ms,
+                )
+            )
+
+    def step(self, reply: decisions.Reply | decisions.Rejected | None = None) -> decisions.Step:
+        """The decision as a value."""
+        return decisions.Step(
+            events=tuple(self._events),
+            records=tuple(self._records),
+            actions=tuple(self._actions),
+            reply=reply,
+        )

@@ -1,0 +1,50 @@
+"""What a human must see before saying yes: every byte, with nothing that can hide or mislead.
+
+Control, format, private and unassigned characters and unusual spaces are written as `\\u{HEX}`; a
+text that already holds `\\u{` has that backslash written as `\\u{5c}`, so the shown form decodes to
+exactly one text. Line breaks stay; sizes are said when there is more than one line.
+"""
+
+import unicodedata
+
+from tools import contract
+
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+_PLAIN = frozenset(" \n")
+
+
+def visible(text: str) -> str:
+    """The text with everything invisible spelled out."""
+    if text.isascii() and text.replace("\n", "").isprintable() and "\\u{" not in text:
+        return text
+    return "".join(_spell(text, index) for index in range(len(text)))
+
+
+def _spell(text: str, index: int) -> str:
+    character = text[index]
+    if character in _PLAIN:
+        return character
+    if character == "\\" and text.startswith("\\u{", index):
+        return "\\u{5c}"
+    if unicodedata.category(character) in _HIDDEN_CATEGORIES:
+        return f"\\u{{{ord(character):x}}}"
+    return character
+
+
+def render(tool: str, shown: tuple[tuple[str, str], ...]) -> str:
+    """The card's text: the tool, then each labelled fact from the inspection."""
+    lines = [tool]
+    for label, text in shown:
+        body = visible(text)
+        if "\n" not in body:
+            lines.append(f"{label}: {body}")
+            continue
+        count = text.count("\n") + 1
+        lines.append(f"{label} ({len(text.encode())} bytes, {count} lines):")
+        lines.append(body)
+    return "\n".join(lines)
+
+
+def of(spec: contract.ToolSpec, facts: contract.Facts) -> str:
+    """The card of an inspected call. Made from its facts, never from what a model said of it."""
+    return render(spec.name, facts.shown)

@@ -1,0 +1,113 @@
+"""Starts each action as a task of its own, and ends those that are cancelled or left at a stop.
+
+Decides nothing and waits for nothing: outcomes come back through the inbox.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import assert_never
+
+import structlog
+
+from daemon.domain import decisions, ids, inputs
+from daemon.runtime import clock, inbox, model_calls, tool_calls
+
+_log = structlog.get_logger(__name__)
+
+
+class Effects:
+    """Performs the actions of one daemon."""
+
+    def __init__(
+        self,
+        models: model_calls.ModelCalls,
+        tools: tool_calls.ToolCalls,
+        timers: clock.Timers,
+        box: inbox.Inbox,
+    ) -> None:
+        self._inbox = box
+        self._models = models
+        self._tools = tools
+        self._timers = timers
+        self._calls: dict[ids.CallId, asyncio.Task[None]] = {}
+        self._tool_runs: set[asyncio.Task[None]] = set()
+        self._all: set[asyncio.Task[None]] = set()
+        self._cancelled: set[ids.CallId] = set()
+        self._stopped = False
+
+    def perform(self, action: decisions.Action) -> None:
+        """Start an action; once stopped, nothing starts (the next start finds it in the log)."""
+        if self._stopped:
+            return
+        match action:
+            case decisions.GatherContext():
+                self._start(self._models.gather(action), action.task_id, "")
+            case decisions.CallModel():
+                request, correlation_id = action.request, action.correlation_id
+                running = self._models.call(action, self._cancelled)
+                started = self._start(running, request.task_id, correlation_id)
+                self._note_call(request.call_id, started)
+            case decisions.InspectCall():
+                site = action.site
+                self._start(self._tools.inspect(site), site.task_id, site.correlation_id)
+            case decisions.CallTool():
+                site = action.site
+                running = self._tools.run(action, self._cancelled)
+                started = self._start(running, site.task_id, site.correlation_id)
+                self._note_call(site.call_id, started)
+                self._tool_runs.add(started)
+                started.add_done_callback(self._tool_runs.discard)
+            case decisions.ReconcileCall():
+                site = action.site
+                self._start(self._tools.reconcile(action), site.task_id, site.correlation_id)
+            case decisions.CancelCall():
+                self._cancel(action.call_id)
+            case decisions.ReleaseCall():
+                self._tools.release(action.call_id)
+            case decisions.SetTimer():
+                self._timers.set(action)
+            case _:
+                assert_never(action)
+
+    def _start(
+        self, running: Coroutine[None, None, None], task_id: ids.TaskId, correlation_id: str
+    ) -> asyncio.Task[None]:
+        with structlog.contextvars.bound_contextvars(correlation_id=correlation_id):
+            started = asyncio.create_task(running)
+        self._all.add(started)
+        started.add_done_callback(lambda ended: self._done(ended, task_id))
+        return started
+
+    def _note_call(self, call_id: ids.CallId, started: asyncio.Task[None]) -> None:
+        self._calls[call_id] = started
+        started.add_done_callback(lambda _: self._forget(call_id))
+
+    def _forget(self, call_id: ids.CallId) -> None:
+        self._calls.pop(call_id, None)
+        self._cancelled.discard(call_id)
+
+    def _done(self, ended: asyncio.Task[None], task_id: ids.TaskId) -> None:
+        self._all.discard(ended)
+        if not ended.cancelled() and ended.exception() is not None:
+            _log.error("action_broke", task_id=task_id, exc_info=ended.exception())
+            self._inbox.post(inputs.AbortTask(task_id=task_id))
+
+    def _cancel(self, call_id: ids.CallId) -> None:
+        running = self._calls.get(call_id)
+        if running is not None:
+            self._cancelled.add(call_id)
+            running.cancel()
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Start nothing more; give running tools a grace, then end everything that is left.
+
+        What is ended here gives no outcome: the log says that it began, and the next start goes on.
+        """
+        self._stopped = True
+        if self._tool_runs:
+            await asyncio.wait(self._tool_runs, timeout=grace_seconds)
+        left = list(self._all)
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left)

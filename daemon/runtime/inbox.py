@@ -1,0 +1,51 @@
+"""The one way in: everything that happens enters here and is taken by the loop in order.
+
+Bounded: callers wait while it is full, and what the runtime itself adds is bounded by what it runs,
+so no producer can run ahead of the log.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from daemon.domain import decisions, inputs
+
+ReplyFuture = asyncio.Future[decisions.Reply]
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """An input, and the future of the caller who waits for its answer."""
+
+    input: inputs.Input
+    reply: ReplyFuture | None = None
+
+
+class Inbox:
+    """A queue of inputs; at most so many callers stand in it."""
+
+    def __init__(self, capacity_inputs: int) -> None:
+        self._queue: asyncio.Queue[Envelope] = asyncio.Queue()
+        self._room = asyncio.Semaphore(capacity_inputs)
+
+    def post(self, given: inputs.Input) -> None:
+        """Add one of the runtime's own inputs. Running actions and timers bound their number."""
+        self._queue.put_nowait(Envelope(given))
+
+    async def ask(self, given: inputs.RpcInput) -> decisions.Reply:
+        """Add a write and wait until it is durable.
+
+        Raises:
+            errors.Refusal: it was refused, or could not be kept; nothing happened.
+        """
+        reply: ReplyFuture = asyncio.get_running_loop().create_future()
+        async with self._room:
+            self._queue.put_nowait(Envelope(given, reply))
+            return await reply
+
+    async def take(self, most: int) -> list[Envelope]:
+        """At least one input and at most so many, in order of their coming."""
+        return [await self._queue.get(), *self.take_waiting(most - 1)]
+
+    def take_waiting(self, most: int) -> list[Envelope]:
+        """What is there already, without waiting."""
+        return [self._queue.get_nowait() for _ in range(min(most, self._queue.qsize()))]

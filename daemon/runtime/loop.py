@@ -1,0 +1,211 @@
+"""The centre: the only writer of state, and the only place where a decision becomes real.
+
+    take inputs → stamp → decide and fold tentatively, one by one → ONE transaction
+    → adopt → answer callers → publish → start actions
+
+A failed commit discards the tentative state: nothing was said, nothing was done. Callers are told
+so, and the runtime's own inputs are taken again until there is room.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+import structlog
+
+from daemon.decide import orchestrator, turn
+from daemon.domain import decisions, errors, events, fold, ids, inputs, world
+from daemon.runtime import bus, contents, inbox, ports
+
+RETRY_SECONDS = 0.5
+"""How long after a failed commit the same inputs are tried again."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Performer(Protocol):
+    """Starts actions; never waits for them."""
+
+    def perform(self, action: decisions.Action) -> None: ...
+
+
+class _Batch:
+    """What one round of the loop has decided so far."""
+
+    def __init__(self, current: world.World) -> None:
+        self.tentative = current.fork()
+        self.events: list[events.Recorded] = []
+        self.records: list[decisions.Record] = []
+        self.actions: list[decisions.Action] = []
+        self.answers: list[tuple[inbox.ReplyFuture, decisions.Reply | decisions.Rejected]] = []
+        self._keys: dict[tuple[str, str], decisions.ClientKeyRecord] = {}
+        self._outcomes: dict[ids.ApprovalId, events.ApprovalOutcome] = {}
+
+    def add(self, envelope: inbox.Envelope, step: decisions.Step) -> None:
+        for recorded in step.events:
+            fold.apply(self.tentative, recorded)
+            if isinstance(recorded.event, events.ApprovalResolved):
+                self._outcomes[recorded.event.approval_id] = recorded.event.outcome
+        for record in step.records:
+            if isinstance(record, decisions.ClientKeyRecord):
+                self._keys[record.credential, record.client_key] = record
+        self.events.extend(step.events)
+        self.records.extend(step.records)
+        self.actions.extend(step.actions)
+        if envelope.reply is not None and step.reply is not None:
+            self.answers.append((envelope.reply, step.reply))
+
+    def known(self, given: inputs.Input, stored: inputs.Known) -> inputs.Known:
+        """What the store knows, and what this batch is about to make true."""
+        if not isinstance(given, inputs.Keyed):
+            return stored
+        update: dict[str, object] = {}
+        key = self._keys.get((given.credential, given.client_key))
+        if key is not None:
+            update = {"key_body_hash": key.body_hash, "key_reply": key.reply}
+        if isinstance(given, inputs.ResolveApproval) and given.approval_id in self._outcomes:
+            update["approval_outcome"] = self._outcomes[given.approval_id]
+        return stored.model_copy(update=update) if update else stored
+
+
+class RuntimeLoop:
+    """One daemon's loop. `run` it once; the world is readable between rounds."""
+
+    def __init__(
+        self,
+        rules: turn.Rules,
+        current: world.World,
+        store: ports.Store,
+        kept: contents.Contents,
+        clock: ports.Clock,
+        chance: ports.Chance,
+        box: inbox.Inbox,
+        publish: bus.Bus,
+    ) -> None:
+        self.world = current
+        self._rules = rules
+        self._store = store
+        self._kept = kept
+        self._clock = clock
+        self._chance = chance
+        self._inbox = box
+        self._bus = publish
+        self._held: list[inbox.Envelope] = []
+        self._checkpoint_seq = current.head_seq
+
+    async def run(self, performer: Performer) -> None:
+        """Serve the inbox until cancelled."""
+        while True:
+            await self.round(performer)
+
+    async def round(self, performer: Performer) -> None:
+        """Take what has come, and make it real."""
+        most = self._rules.limits.batch_inputs
+        if self._held:
+            await asyncio.sleep(RETRY_SECONDS)
+            envelopes = self._held + self._inbox.take_waiting(most)
+        else:
+            envelopes = await self._inbox.take(most)
+        self._held = []
+        try:
+            known = await self._look_up(envelopes)
+        except errors.StorageFault as error:
+            self._give_back(envelopes, error)
+            return
+        batch = _Batch(self.world)
+        for envelope, stored in zip(envelopes, known, strict=True):
+            self._decide(batch, envelope, stored)
+        try:
+            await self._commit(batch)
+        except errors.StorageFault as error:
+            self._give_back(envelopes, error)
+            return
+        self._adopt(batch, performer)
+
+    async def checkpoint(self) -> None:
+        """Keep the world as it is, so that the next start folds little.
+
+        Raises:
+            errors.StorageFault: it could not be kept; the log is whole all the same.
+        """
+        await self._store.commit((), (), world.snapshot(self.world))
+        self._checkpoint_seq = self.world.head_seq
+
+    async def _look_up(self, envelopes: Sequence[inbox.Envelope]) -> list[inputs.Known]:
+        nothing = inputs.Known()
+        known: list[inputs.Known] = []
+        for envelope in envelopes:
+            if isinstance(envelope.input, inputs.Keyed):
+                known.append(await self._store.known(envelope.input))
+            else:
+                known.append(nothing)
+        return known
+
+    def _decide(self, batch: _Batch, envelope: inbox.Envelope, stored: inputs.Known) -> None:
+        stamped = inputs.Stamped(
+            input=envelope.input,
+            at_ms=self._clock.now_ms(),
+            seed=self._chance.seed(),
+            known=batch.known(envelope.input, stored),
+        )
+        try:
+            batch.add(envelope, orchestrator.decide(self._rules, batch.tentative, stamped))
+        except Exception as error:  # a fault of one decision must not end the daemon
+            _log.exception("decision_failed", input=type(envelope.input).__name__)
+            self._contain(batch, envelope, stamped, error)
+
+    def _contain(
+        self,
+        batch: _Batch,
+        envelope: inbox.Envelope,
+        stamped: inputs.Stamped,
+        error: Exception,
+    ) -> None:
+        """End only the task that a broken decision was about; its caller gets the fault."""
+        if envelope.reply is not None:
+            envelope.reply.set_exception(error)
+            return
+        task_id = getattr(envelope.input, "task_id", None)
+        if task_id is None or isinstance(envelope.input, inputs.AbortTask):
+            return
+        abort = inputs.AbortTask(task_id=task_id)
+        again = inbox.Envelope(abort)
+        step = orchestrator.decide(
+            self._rules, batch.tentative, stamped.model_copy(update={"input": abort})
+        )
+        batch.add(again, step)
+
+    async def _commit(self, batch: _Batch) -> None:
+        if not batch.events and not batch.records:
+            return
+        head_seq = batch.tentative.head_seq
+        due = head_seq - self._checkpoint_seq >= self._rules.limits.checkpoint_events
+        snapshot = world.snapshot(batch.tentative) if due else None
+        await self._store.commit(batch.events, batch.records, snapshot)
+        if due:
+            self._checkpoint_seq = head_seq
+
+    def _give_back(self, envelopes: Sequence[inbox.Envelope], error: errors.StorageFault) -> None:
+        _log.error("commit_failed", reason=str(error), inputs=len(envelopes))
+        refusal = errors.Refusal(
+            errors.RefusalKind.UNAVAILABLE, f"{error} Nothing was kept; try again later."
+        )
+        for envelope in envelopes:
+            if envelope.reply is None:
+                self._held.append(envelope)
+            elif not envelope.reply.done():
+                envelope.reply.set_exception(refusal)
+
+    def _adopt(self, batch: _Batch, performer: Performer) -> None:
+        self.world = batch.tentative
+        self._kept.add(batch.records)
+        for future, reply in batch.answers:
+            if future.done():
+                continue
+            if isinstance(reply, decisions.Rejected):
+                future.set_exception(errors.Refusal(reply.refusal, reply.message))
+            else:
+                future.set_result(reply)
+        self._bus.publish(batch.events)
+        for action in batch.actions:
+            performer.perform(action)

@@ -1,0 +1,218 @@
+"""Performs tool calls: inspect and hold, run by permit, look for the effect of one cut off.
+
+Decides nothing. What was inspected is held, and only that is run, if the permit's digest is that of
+the held facts, computed again here.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+
+import structlog
+
+from daemon.domain import decisions, errors, events, ids, inputs
+from daemon.permission import binding, policy
+from daemon.runtime import bus, contents, inbox, ports
+from tools import contract
+
+_log = structlog.get_logger(__name__)
+_BROKEN = "The tool has a fault; the daemon's log has the details."
+
+
+@dataclass(frozen=True)
+class _Held:
+    arguments: str
+    inspection: contract.Inspection
+
+
+@dataclass(frozen=True)
+class _Stop:
+    outcome: events.CallOutcome
+    message: str
+
+
+class ToolCalls:
+    """The tools of one daemon, run in one folder."""
+
+    def __init__(
+        self,
+        tools: Mapping[str, contract.Tool],
+        folder: str,
+        artifacts: ports.Artifacts,
+        kept: contents.Contents,
+        box: inbox.Inbox,
+        publish: bus.Bus,
+        clock: ports.Clock,
+        result_chars: int,
+        artifact_bytes: int,
+    ) -> None:
+        self._tools = tools
+        self._folder = folder
+        self._artifacts = artifacts
+        self._kept = kept
+        self._inbox = box
+        self._bus = publish
+        self._clock = clock
+        self._result_chars = result_chars
+        self._artifact_bytes = artifact_bytes
+        self._held: dict[ids.CallId, _Held] = {}
+
+    async def _call(self, site: decisions.CallSite) -> contract.Call:
+        arguments = await self._kept.text(site.arguments)
+        return contract.Call(
+            call_id=site.call_id,
+            tool=site.tool,
+            arguments_json=arguments or "{}",
+            key=site.call_id,
+            folder=self._folder,
+        )
+
+    async def inspect(self, site: decisions.CallSite) -> None:
+        """Find the facts and hold what they are about; hand in facts or fault."""
+        self.release(site.call_id)
+        call = await self._call(site)
+        try:
+            inspection = await self._tools[site.tool].inspect(call)
+        except contract.ToolFault as error:
+            message = str(error)
+        except Exception:  # a broken tool must not end the daemon
+            _log.exception("tool_inspection_broke", tool=site.tool)
+            message = _BROKEN
+        else:
+            self._held[site.call_id] = _Held(call.arguments_json, inspection)
+            self._inbox.post(
+                inputs.CallInspected(
+                    task_id=site.task_id,
+                    call_id=site.call_id,
+                    arguments=call.arguments_json,
+                    facts=inspection.facts,
+                )
+            )
+            return
+        self._inbox.post(
+            inputs.InspectionFailed(task_id=site.task_id, call_id=site.call_id, message=message)
+        )
+
+    def release(self, call_id: ids.CallId) -> None:
+        """Let go of an inspection, if one is held."""
+        held = self._held.pop(call_id, None)
+        if held is not None:
+            held.inspection.close()
+
+    def _fits(self, action: decisions.CallTool, held: _Held) -> bool:
+        digest = binding.digest(
+            self._tools[action.site.tool].spec,
+            held.arguments,
+            held.inspection.facts,
+            policy.REVISION,
+            action.site.task_id,
+            action.site.requester,
+        )
+        return digest == action.permit.digest and action.permit.call_id == action.site.call_id
+
+    async def run(self, action: decisions.CallTool, cancelled: set[ids.CallId]) -> None:
+        """Run what is held for the call, if the permit fits; hand in how it ended."""
+        site = action.site
+        began_ms = self._clock.monotonic_ms()
+        held = self._held.get(site.call_id)
+        if held is None or not self._fits(action, held):
+            self.release(site.call_id)
+            message = "Not run: the permit does not fit what would run."
+            ended: contract.Result | _Stop = _Stop(events.CallOutcome.FAILED, message)
+        else:
+            try:
+                ended = await self._run_held(site, held, cancelled)
+            finally:
+                self.release(site.call_id)
+        duration_ms = self._clock.monotonic_ms() - began_ms
+        await self._hand_in(site, ended, duration_ms)
+
+    async def _run_held(
+        self, site: decisions.CallSite, held: _Held, cancelled: set[ids.CallId]
+    ) -> contract.Result | _Stop:
+        tool = self._tools[site.tool]
+        feed = self._bus.open_feed(site.task_id, site.conversation_id, site.call_id, tool=True)
+        call = contract.Call(
+            call_id=site.call_id,
+            tool=site.tool,
+            arguments_json=held.arguments,
+            key=site.call_id,
+            folder=self._folder,
+        )
+        seconds = tool.spec.deadline_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await tool.run(call, held.inspection, feed.text)
+        except TimeoutError:
+            text = f"{feed.so_far()}\nEnded: it had not finished after {seconds} seconds."
+            return _Stop(events.CallOutcome.FAILED, text.lstrip())
+        except contract.ToolFault as error:
+            return _Stop(events.CallOutcome.FAILED, str(error))
+        except asyncio.CancelledError:
+            if site.call_id not in cancelled:
+                raise
+            return _Stop(events.CallOutcome.CANCELLED, feed.so_far())
+        except Exception:  # a broken tool must not end the daemon
+            _log.exception("tool_broke", tool=site.tool, call_id=site.call_id)
+            unsafe = held.inspection.facts.effect is contract.Effect.UNSAFE
+            outcome = events.CallOutcome.OUTCOME_UNKNOWN if unsafe else events.CallOutcome.FAILED
+            return _Stop(outcome, _BROKEN)
+
+    async def _hand_in(
+        self, site: decisions.CallSite, ended: contract.Result | _Stop, duration_ms: int
+    ) -> None:
+        if isinstance(ended, _Stop):
+            text, _ = await self._shorten(ended.message)
+            self._inbox.post(
+                inputs.ToolStopped(
+                    task_id=site.task_id,
+                    call_id=site.call_id,
+                    outcome=ended.outcome,
+                    message=text,
+                    duration_ms=duration_ms,
+                )
+            )
+            return
+        text, artifact = await self._shorten(ended.text)
+        self._inbox.post(
+            inputs.ToolFinished(
+                task_id=site.task_id,
+                call_id=site.call_id,
+                result=ended.model_copy(update={"text": text}),
+                duration_ms=duration_ms,
+                artifact=artifact,
+            )
+        )
+
+    async def _shorten(self, text: str) -> tuple[str, ids.ArtifactId | None]:
+        """The text within the limit, and where the whole is kept if it was longer."""
+        if len(text) <= self._result_chars:
+            return text, None
+        artifact: ids.ArtifactId | None = None
+        kept = "the rest could not be kept"
+        try:
+            found, size = await self._artifacts.put(_one(text.encode()), self._artifact_bytes)
+            artifact, kept = ids.ArtifactId(found), f"{size} bytes in all, kept as an artifact"
+        except (errors.StorageFault, errors.Refusal) as error:
+            _log.warning("result_not_kept", reason=str(error))
+        half = self._result_chars // 2
+        left_out = len(text) - 2 * half
+        middle = f"\n… {left_out} characters left out ({kept}) …\n"
+        return text[:half] + middle + text[-half:], artifact
+
+    async def reconcile(self, action: decisions.ReconcileCall) -> None:
+        """Look for the effect of a call that was cut off; hand in what was found."""
+        site = action.site
+        call = await self._call(site)
+        try:
+            found = await self._tools[site.tool].reconcile(call, action.intent)
+        except Exception:  # nobody can know, so a person is asked
+            _log.exception("reconcile_broke", tool=site.tool, call_id=site.call_id)
+            found = contract.Reconciled.UNKNOWN
+        self._inbox.post(
+            inputs.CallReconciled(task_id=site.task_id, call_id=site.call_id, found=found)
+        )
+
+
+async def _one(data: bytes) -> AsyncIterator[bytes]:
+    yield data
