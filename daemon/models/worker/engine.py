@@ -1,0 +1,200 @@
+"""One loaded model and one context: the thin native effects of the worker.
+
+Decides nothing. A decode that fails leaves the context in doubt; `renew` makes a new one.
+"""
+
+import ctypes
+import dataclasses
+import sys
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from llama_cpp import llama_cpp
+
+BATCH_TOKENS = 2048
+_UBATCH_TOKENS = 512
+_META_BYTES = 1 << 18
+_WARN, _ERROR = 3, 4
+
+
+@llama_cpp.llama_log_callback  # type: ignore[untyped-decorator]
+def _log(level: int, text: bytes | None, _: object) -> None:
+    """Native warnings go to stderr; the rest is hundreds of lines a load."""
+    if level in (_WARN, _ERROR) and text:
+        sys.stderr.write(text.decode("utf-8", "replace"))
+
+
+def can_offload() -> bool:
+    """Whether this build of llama.cpp can put layers on an accelerator."""
+    return bool(llama_cpp.llama_supports_gpu_offload())
+
+
+class EngineError(Exception):
+    """The model cannot be loaded or served; `str(error)` is one sentence."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Shape:
+    """What the engine is made with; cells are the tokens of all sequences together."""
+
+    path: str
+    cells: int
+    sequences: int
+    gpu_layers: int
+    threads: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Row:
+    """One token of a batch; `wanted` asks for the logits that follow it."""
+
+    token: int
+    position: int
+    sequence: int
+    wanted: bool
+
+
+DECODED, NO_ROOM, ABORTED = 0, 1, 2
+
+
+class Engine:
+    """Loads in the constructor, which may take minutes; `progress` is told the fraction.
+
+    Raises:
+        EngineError: llama.cpp cannot load the file or make the context.
+    """
+
+    def __init__(self, shape: Shape, progress: Callable[[float], None]) -> None:
+        self._shape = shape
+        self._batch = _Batch(BATCH_TOKENS)
+        self._abort = False
+        llama_cpp.llama_log_set(_log, None)
+        llama_cpp.llama_backend_init()
+        self._model = self._load(progress)
+        self._asked_to_abort = llama_cpp.ggml_abort_callback(lambda _: self._abort)
+        self.context = self._make_context()
+        self.vocabulary = llama_cpp.llama_model_get_vocab(self._model)
+        stateful = llama_cpp.llama_model_is_recurrent(
+            self._model
+        ) or llama_cpp.llama_model_is_hybrid(self._model)
+        self.trims = not stateful
+
+    def chat_template(self) -> str | None:
+        """The template in the file, or None."""
+        buffer = ctypes.create_string_buffer(_META_BYTES)
+        length = llama_cpp.llama_model_meta_val_str(
+            self._model, b"tokenizer.chat_template", buffer, _META_BYTES
+        )
+        return buffer.value.decode("utf-8", "replace") if length > 0 else None
+
+    def trained_tokens(self) -> int:
+        """The context length that the model was trained for."""
+        return int(llama_cpp.llama_model_n_ctx_train(self._model))
+
+    def cells(self) -> int:
+        """How many tokens fit all sequences together."""
+        return int(llama_cpp.llama_n_ctx(self.context))
+
+    def decode(self, rows: Sequence[Row]) -> int:
+        """Compute a batch: DECODED, NO_ROOM (nothing changed), ABORTED, or below 0 if broken."""
+        self._abort = False
+        code = int(llama_cpp.llama_decode(self.context, self._batch.fill(rows)))
+        if code == DECODED:
+            llama_cpp.llama_synchronize(self.context)
+        return code
+
+    def abort(self) -> None:
+        """Have the running decode end early; may be called from another thread."""
+        self._abort = True
+
+    def trim(self, sequence: int, keep: int) -> bool:
+        """Drop what is beyond `keep` tokens; False where this memory cannot."""
+        return bool(llama_cpp.llama_memory_seq_rm(self._memory(), sequence, keep, -1))
+
+    def clear(self, sequence: int) -> None:
+        """Drop all of a sequence."""
+        llama_cpp.llama_memory_seq_rm(self._memory(), sequence, -1, -1)
+
+    def copy(self, source: int, target: int, keep: int) -> None:
+        """Share the first `keep` tokens of a sequence with another, which must be empty."""
+        llama_cpp.llama_memory_seq_cp(self._memory(), source, target, 0, keep)
+
+    def renew(self) -> None:
+        """Drop the context and all that was computed, and make a new one."""
+        llama_cpp.llama_free(self.context)
+        self.context = self._make_context()
+
+    def _memory(self) -> object:
+        return llama_cpp.llama_get_memory(self.context)
+
+    def _load(self, progress: Callable[[float], None]) -> object:
+        parameters = llama_cpp.llama_model_default_params()
+        parameters.n_gpu_layers = self._shape.gpu_layers
+
+        def report(fraction: float, _: object) -> bool:
+            progress(fraction)
+            return True
+
+        callback = llama_cpp.llama_progress_callback(report)
+        parameters.progress_callback = callback
+        model = llama_cpp.llama_model_load_from_file(self._shape.path.encode(), parameters)
+        if not model:
+            raise EngineError(
+                f"llama.cpp cannot load {self._shape.path}: the file is damaged or its "
+                "architecture is unknown; download it again or choose another model."
+            )
+        return model
+
+    def _make_context(self) -> int:
+        parameters = llama_cpp.llama_context_default_params()
+        parameters.n_ctx = self._shape.cells
+        parameters.n_batch = BATCH_TOKENS
+        parameters.n_ubatch = _UBATCH_TOKENS
+        parameters.n_seq_max = self._shape.sequences
+        parameters.n_threads = self._shape.threads
+        parameters.n_threads_batch = self._shape.threads
+        parameters.kv_unified = True
+        parameters.no_perf = True
+        parameters.abort_callback = self._asked_to_abort
+        context = llama_cpp.llama_init_from_model(self._model, parameters)
+        if not context:
+            raise EngineError(
+                f"There is no memory for a context of {self._shape.cells} tokens for "
+                f"{self._shape.path}; lower context_tokens or places in models.toml."
+            )
+        return int(context)
+
+
+class _Batch:
+    """A llama_batch over arrays of our own, so that it is filled without a loop of ctypes."""
+
+    def __init__(self, size: int) -> None:
+        self._token = np.zeros(size, np.int32)
+        self._position = np.zeros(size, np.int32)
+        self._count = np.ones(size, np.int32)
+        self._sequence = np.zeros(size, np.int32)
+        self._wanted = np.zeros(size, np.int8)
+        step = self._sequence.itemsize
+        self._pointers = self._sequence.ctypes.data + step * np.arange(size, dtype=np.uintp)
+        self._batch = llama_cpp.llama_batch(
+            0,
+            _pointer(self._token, ctypes.c_int32),
+            None,
+            _pointer(self._position, ctypes.c_int32),
+            _pointer(self._count, ctypes.c_int32),
+            _pointer(self._pointers, ctypes.POINTER(ctypes.c_int32)),
+            _pointer(self._wanted, ctypes.c_int8),
+        )
+
+    def fill(self, rows: Sequence[Row]) -> llama_cpp.llama_batch:
+        count = len(rows)
+        self._token[:count] = [row.token for row in rows]
+        self._position[:count] = [row.position for row in rows]
+        self._sequence[:count] = [row.sequence for row in rows]
+        self._wanted[:count] = [row.wanted for row in rows]
+        self._batch.n_tokens = count
+        return self._batch
+
+
+def _pointer(array: np.ndarray, kind: type) -> object:
+    return ctypes.cast(array.ctypes.data, ctypes.POINTER(kind))

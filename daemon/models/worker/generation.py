@@ -1,0 +1,81 @@
+"""One generation on its way: what is wanted, what is in memory, what was sent.
+
+Holds state and counts; computes nothing native.
+"""
+
+import time
+
+from daemon.models.worker import pieces, protocol, sampling
+
+
+class Generation:
+    """From the frame to its Done. `tokens` is the prompt and the answer so far."""
+
+    def __init__(
+        self, frame: protocol.Generate, prompt: list[int], sampler: sampling.Sampler, limit: int
+    ) -> None:
+        self.call = frame.call
+        self.tokens = list(prompt)
+        self.prompt_tokens = len(prompt)
+        self.limit = min(len(prompt) + frame.max_tokens, limit)
+        """The most tokens that it may grow to."""
+        self.sampler = sampler
+        self.sequence: int | None = None
+        self.resident = 0
+        """How many of the tokens are in the sequence."""
+        self.reused = 0
+        self.passed = 0
+        self.expected = 0
+        """How many tokens were in the cache when it was admitted."""
+        self.ahead = -1
+        """How many were ahead of it when the host was last told."""
+        self.cancelled = False
+        self.pieces = pieces.Pieces()
+        self._received = self._admitted = self._first = time.monotonic()
+
+    @property
+    def answered(self) -> int:
+        return len(self.tokens) - self.prompt_tokens
+
+    @property
+    def decoding(self) -> bool:
+        """Whether exactly its newest token is left to compute."""
+        return self.answered > 0 and self.resident == len(self.tokens) - 1
+
+    def admit(self, expected: int) -> None:
+        self.expected = expected
+        self._admitted = time.monotonic()
+
+    def left(self) -> int:
+        """How many tokens are to be computed before the next one can be chosen."""
+        known = self.resident if self.sequence is not None else self.expected
+        return len(self.tokens) - known
+
+    def take(self, token: int) -> None:
+        """Its next token was chosen."""
+        if not self.answered:
+            self._first = time.monotonic()
+        self.tokens.append(token)
+
+    def restart(self) -> None:
+        """The context was dropped: all is computed again, the text that was sent stays."""
+        self.sequence = None
+        self.resident = self.expected = 0
+
+    def done(self, reason: protocol.EndReason) -> protocol.Done:
+        now = time.monotonic()
+        first = self._first if self.answered else now
+        return protocol.Done(
+            call=self.call,
+            reason=reason,
+            prompt_tokens=self.prompt_tokens,
+            reused_tokens=self.reused,
+            completion_tokens=self.answered,
+            queued_ms=_milliseconds(self._admitted - self._received),
+            prefill_ms=_milliseconds(first - self._admitted),
+            decode_ms=_milliseconds(now - first),
+        )
+
+
+def _milliseconds(seconds: float) -> int:
+    return max(0, round(seconds * 1000))

@@ -1,0 +1,182 @@
+"""What host and worker say to each other: one dataclass a frame, JSON on the wire.
+
+Calls are numbered by the host and never reused within one worker. Every Generate and Count ends in
+exactly one Done, Counted or Failed; a Cancel of an unknown call is ignored.
+"""
+
+import dataclasses
+import json
+from typing import Any, Literal
+
+from daemon.models.worker import frames
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Load:
+    """The first frame to a worker. `cells` bounds the tokens of all sequences together."""
+
+    path: str
+    context_tokens: int
+    cells: int
+    places: int
+    sequences: int
+    gpu_layers: int
+    threads: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Generate:
+    """One generation; `messages` are (speaker, content) pairs, `schema` is JSON Schema text."""
+
+    call: int
+    messages: list[list[str]]
+    max_tokens: int
+    temperature: float = 0.0
+    top_p: float = 1.0
+    top_k: int = 0
+    min_p: float = 0.0
+    repeat_penalty: float = 1.0
+    seed: int = 0
+    schema: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Cancel:
+    call: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Count:
+    call: int
+    texts: list[str]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Stop:
+    """End at once; nothing is answered any more."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Loading:
+    """Bytes of the file that are loaded, of all."""
+
+    done: int
+    total: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Ready:
+    """The model serves. `notes` say in whole sentences what it cannot do or does otherwise."""
+
+    template: str
+    threads: int
+    trims: bool
+    notes: list[str]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Queued:
+    call: int
+    ahead: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Prefill:
+    """Prompt tokens that are in memory, of all."""
+
+    call: int
+    done: int
+    total: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Piece:
+    call: int
+    text: str
+
+
+EndReason = Literal["stop", "length", "cancelled"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Done:
+    """A generation's end; its text is the pieces before it."""
+
+    call: int
+    reason: EndReason
+    prompt_tokens: int = 0
+    reused_tokens: int = 0
+    completion_tokens: int = 0
+    queued_ms: int = 0
+    prefill_ms: int = 0
+    decode_ms: int = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Counted:
+    call: int
+    counts: list[int]
+
+
+FailureKind = Literal["unavailable", "overflow", "rejected", "broken"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Failed:
+    """No result for a call, or, with call 0, for the load. `message` is one sentence."""
+
+    call: int
+    kind: FailureKind
+    message: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Beat:
+    """Sent about every second. `steps` grows with each batch, so a stuck one can be noticed."""
+
+    steps: int
+    rss_bytes: int
+
+
+ToWorker = Load | Generate | Cancel | Count | Stop
+FromWorker = Loading | Ready | Queued | Prefill | Piece | Done | Counted | Failed | Beat
+
+_TO_WORKER = {kind.__name__: kind for kind in (Load, Generate, Cancel, Count, Stop)}
+_FROM_WORKER = {
+    kind.__name__: kind
+    for kind in (Loading, Ready, Queued, Prefill, Piece, Done, Counted, Failed, Beat)
+}
+
+
+def encode(frame: ToWorker | FromWorker) -> bytes:
+    """The frame's payload; lone surrogates survive as escapes."""
+    fields = {name: getattr(frame, name) for name in frame.__dataclass_fields__}
+    return json.dumps([type(frame).__name__, fields], separators=(",", ":")).encode()
+
+
+def decode_to_worker(payload: bytes) -> ToWorker:
+    """Raises frames.FrameError where the payload is no frame for a worker."""
+    kind, fields = _parse(payload)
+    try:
+        return _TO_WORKER[kind](**fields)
+    except (KeyError, TypeError) as error:
+        raise frames.FrameError(f"not a frame for a worker: {kind!r}") from error
+
+
+def decode_from_worker(payload: bytes) -> FromWorker:
+    """Raises frames.FrameError where the payload is no frame of a worker."""
+    kind, fields = _parse(payload)
+    try:
+        return _FROM_WORKER[kind](**fields)
+    except (KeyError, TypeError) as error:
+        raise frames.FrameError(f"not a frame of a worker: {kind!r}") from error
+
+
+def _parse(payload: bytes) -> tuple[str, dict[str, Any]]:
+    try:
+        kind, fields = json.loads(payload)
+    except (ValueError, TypeError) as error:
+        raise frames.FrameError("a frame is not JSON of the agreed form") from error
+    if not isinstance(kind, str) or not isinstance(fields, dict):
+        raise frames.FrameError("a frame is not JSON of the agreed form")
+    return kind, fields

@@ -1,0 +1,160 @@
+"""The worker's loop: frames in, batches, frames out. One thread, the only one on the model.
+
+Between two batches it takes all frames that have come, so a cancel is seen within one batch. With
+nothing to compute it waits for a frame.
+"""
+
+import collections
+import queue
+from collections.abc import Callable
+
+from daemon.models.worker import (
+    batching,
+    engine,
+    generation,
+    grammar,
+    prompt,
+    protocol,
+    sampling,
+    schedule,
+    template,
+)
+from daemon.models.worker import vocabulary as vocabularies
+
+_RESERVE_SHARE = 8
+"""A prompt must leave room for its answer: all that it may have, or this part of the context."""
+
+
+class Server:
+    """Serves one loaded model until the process is ended."""
+
+    def __init__(
+        self,
+        load: protocol.Load,
+        native: engine.Engine,
+        send: Callable[[protocol.FromWorker], None],
+    ) -> None:
+        self._load = load
+        self._native = native
+        self._send = send
+        self._words = vocabularies.Vocabulary(native.vocabulary)
+        self._context_tokens = min(load.context_tokens, native.cells())
+        self._form, self.form_name, self.notes = choose_template(native, self._words)
+        self._words.forbid(self._form.source)
+        self._prompter = prompt.Prompter(self._words, self._form)
+        self._waiting: collections.deque[generation.Generation] = collections.deque()
+        self.batcher = batching.Batcher(
+            native, self._words, load.sequences, send, self._remember_answer
+        )
+
+    def run(self, inbox: "queue.SimpleQueue[protocol.ToWorker]") -> None:
+        """Serve for ever."""
+        while True:
+            idle = not self.batcher.active and not self._waiting
+            self._take(inbox.get() if idle else None, inbox)
+            self._admit()
+            if self.batcher.active:
+                self.batcher.step()
+
+    def _take(
+        self, first: protocol.ToWorker | None, inbox: "queue.SimpleQueue[protocol.ToWorker]"
+    ) -> None:
+        frame = first
+        while True:
+            if frame is None:
+                try:
+                    frame = inbox.get_nowait()
+                except queue.Empty:
+                    return
+            self._handle(frame)
+            frame = None
+
+    def _handle(self, frame: protocol.ToWorker) -> None:
+        match frame:
+            case protocol.Generate():
+                self._begin(frame)
+            case protocol.Cancel(call):
+                self._cancel(call)
+            case protocol.Count(call, texts):
+                counts = [len(self._prompter.content(text)) for text in texts]
+                self._send(protocol.Counted(call, counts))
+            case protocol.Load() | protocol.Stop():
+                pass
+
+    def _begin(self, frame: protocol.Generate) -> None:
+        try:
+            new = self._generation(frame)
+        except (template.TemplateError, grammar.SchemaError, sampling.GrammarError) as error:
+            self._send(protocol.Failed(frame.call, "rejected", str(error)))
+            return
+        if new is None:
+            return
+        self._waiting.append(new)
+
+    def _generation(self, frame: protocol.Generate) -> generation.Generation | None:
+        tokens = self._prompter.tokens([(speaker, text) for speaker, text in frame.messages])
+        room = min(frame.max_tokens, self._context_tokens // _RESERVE_SHARE)
+        if len(tokens) + room > self._context_tokens:
+            self._send(
+                protocol.Failed(
+                    frame.call,
+                    "overflow",
+                    f"The prompt of {len(tokens)} tokens and {room} for the answer need "
+                    f"{len(tokens) + room} tokens; the context holds {self._context_tokens}.",
+                )
+            )
+            return None
+        rules = grammar.from_schema(frame.schema) if frame.schema is not None else None
+        choice = sampling.Choice(
+            temperature=frame.temperature,
+            top_p=frame.top_p,
+            top_k=frame.top_k,
+            min_p=frame.min_p,
+            repeat_penalty=frame.repeat_penalty,
+            seed=frame.seed,
+        )
+        sampler = sampling.Sampler(self._native.vocabulary, self._words.size(), choice, rules)
+        return generation.Generation(frame, tokens, sampler, self._context_tokens)
+
+    def _cancel(self, call: int) -> None:
+        if call in self.batcher.active:
+            self.batcher.active[call].cancelled = True
+        for one in [one for one in self._waiting if one.call == call]:
+            self._waiting.remove(one)
+            one.sampler.close()
+            self._send(one.done("cancelled"))
+
+    def _admit(self) -> None:
+        while self._waiting:
+            reserved = [one.limit for one in self.batcher.active.values()]
+            wanted = self._waiting[0].limit
+            if not schedule.admits(reserved, wanted, self._load.places, self._native.cells()):
+                break
+            self.batcher.admit(self._waiting.popleft())
+        for ahead, one in enumerate(self._waiting, start=len(self.batcher.active)):
+            if one.ahead != ahead:
+                one.ahead = ahead
+                self._send(protocol.Queued(one.call, ahead))
+
+    def _remember_answer(self, one: generation.Generation) -> None:
+        self._prompter.answered(one.pieces.text(), one.tokens[one.prompt_tokens :])
+
+
+def choose_template(
+    native: engine.Engine, words: vocabularies.Vocabulary
+) -> tuple[template.Template, str, list[str]]:
+    """The file's own template if it can be used, else ChatML or plain text, and why."""
+    source = native.chat_template()
+    notes = []
+    if source is None:
+        notes.append("The model file has no chat template.")
+    else:
+        try:
+            own = template.Template(source, words.begin_text(), words.end_text())
+        except template.TemplateError as error:
+            notes.append(f"{error} It is not used.")
+        else:
+            return own, "own", notes
+    if words.has_controls("<|im_start|>", "<|im_end|>"):
+        return template.Template(template.CHATML), "chatml", notes
+    return template.Template(template.PLAIN), "plain", notes

@@ -1,0 +1,182 @@
+"""A model's chat template, rendered so that contents never meet it.
+
+The template is rendered with a marker in the place of each content; what comes out is cut at the
+markers into runs of the template's own text and of contents. So a content is never seen by the
+template, and its tokens are made apart from the template's. The price: a template cannot look into
+contents; what it would trim is trimmed here.
+
+A template that refuses a role, or wants user and assistant to take turns, is met half-way by an
+`Adaptation`; one that loses, doubles or reorders contents is not used at all.
+"""
+
+import dataclasses
+import datetime
+import re
+from collections.abc import Sequence
+
+import jinja2
+import jinja2.ext
+import jinja2.sandbox
+
+CHATML = (
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + "
+    "message['content'] + '<|im_end|>\\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
+PLAIN = (
+    "{% for message in messages %}{{ message['role'] | capitalize + ': ' + "
+    "message['content'] + '\\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ 'Assistant:' }}{% endif %}"
+)
+_PAD = "\n "
+"""Around each marker; where it does not come out again the template trims."""
+_MARKER = re.compile(r"(\n )?DUCKCONTENT(\d+)END(\n )?")
+_PROBE = (
+    ("system", ""),
+    ("user", ""),
+    ("assistant", ""),
+    ("tool", ""),
+    ("assistant", ""),
+    ("user", ""),
+)
+
+
+class TemplateError(Exception):
+    """The template cannot render these messages; `str(error)` is one sentence."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Run:
+    """Text of one origin: `own` is the template's, else it is a content."""
+
+    text: str
+    own: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Adaptation:
+    """What is changed about messages so that a template takes them."""
+
+    tool_as_user: bool = False
+    system_as_user: bool = False
+    merge_turns: bool = False
+
+    def apply(self, speakers: Sequence[str]) -> list[tuple[str, list[int]]]:
+        """The turns to render: each a role and the messages, by index, that it is made of."""
+        turns: list[tuple[str, list[int]]] = []
+        for index, speaker in enumerate(speakers):
+            role = speaker
+            if (speaker == "tool" and self.tool_as_user) or (
+                speaker == "system" and self.system_as_user
+            ):
+                role = "user"
+            if turns and self.merge_turns and turns[-1][0] == role:
+                turns[-1][1].append(index)
+            else:
+                turns.append((role, [index]))
+        return turns
+
+
+_ADAPTATIONS = (
+    Adaptation(),
+    Adaptation(tool_as_user=True),
+    Adaptation(tool_as_user=True, merge_turns=True),
+    Adaptation(tool_as_user=True, system_as_user=True, merge_turns=True),
+)
+
+
+class Template:
+    """A compiled template with the adaptation that a probe found it to need.
+
+    Raises:
+        TemplateError: it does not compile, or renders no conversation faithfully.
+    """
+
+    def __init__(self, source: str, begin: str = "", end: str = "") -> None:
+        self.source = source
+        self._tokens = {"bos_token": begin, "eos_token": end}
+        environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
+            trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols]
+        )
+        environment.globals["raise_exception"] = _refuse
+        environment.globals["strftime_now"] = _strftime_now
+        try:
+            self._compiled = environment.from_string(source)
+        except (jinja2.TemplateError, RecursionError) as error:
+            raise TemplateError(f"The chat template does not compile: {error}.") from error
+        self.adaptation = self._probe()
+
+    def render(self, messages: Sequence[tuple[str, str]]) -> list[Run]:
+        """The prompt for the (speaker, content) pairs, up to where the assistant's turn begins.
+
+        Raises:
+            TemplateError: the template fails, or does not keep each content exactly once.
+        """
+        return self._render(messages, self.adaptation)
+
+    def _probe(self) -> Adaptation:
+        fault = TemplateError("The chat template renders nothing.")
+        for adaptation in _ADAPTATIONS:
+            try:
+                self._render(_PROBE, adaptation)
+            except TemplateError as error:
+                fault = error
+            else:
+                return adaptation
+        raise fault
+
+    def _render(self, messages: Sequence[tuple[str, str]], adaptation: Adaptation) -> list[Run]:
+        turns = [
+            {"role": role, "content": "\n\n".join(map(_mark, indexes))}
+            for role, indexes in adaptation.apply([speaker for speaker, _ in messages])
+        ]
+        try:
+            text = self._compiled.render(
+                messages=turns, add_generation_prompt=True, tools=None, **self._tokens
+            )
+        except (jinja2.TemplateError, TypeError, ValueError, LookupError, ArithmeticError) as error:
+            raise TemplateError(f"The chat template refuses the messages: {error}.") from error
+        except (RecursionError, MemoryError, AttributeError) as error:
+            raise TemplateError(f"The chat template cannot be rendered: {error}.") from error
+        return _cut(text, [content for _, content in messages])
+
+
+def _mark(index: int) -> str:
+    return f"{_PAD}DUCKCONTENT{index}END{_PAD}"
+
+
+def _cut(text: str, contents: Sequence[str]) -> list[Run]:
+    runs: list[Run] = []
+    at = 0
+    found: list[int] = []
+    for match in _MARKER.finditer(text):
+        index = int(match[2])
+        found.append(index)
+        if found != list(range(len(found))) or index >= len(contents):
+            break
+        content = contents[index]
+        content = content if match[1] else content.lstrip()
+        content = content if match[3] else content.rstrip()
+        _append(runs, text[at : match.start()], own=True)
+        _append(runs, content, own=False)
+        at = match.end()
+    if found != list(range(len(contents))):
+        raise TemplateError("The chat template loses, doubles or reorders messages.")
+    _append(runs, text[at:], own=True)
+    return runs
+
+
+def _append(runs: list[Run], text: str, own: bool) -> None:
+    if not text:
+        return
+    if own and runs and runs[-1].own:
+        text = runs.pop().text + text
+    runs.append(Run(text, own))
+
+
+def _refuse(message: str) -> None:
+    raise jinja2.TemplateError(message)
+
+
+def _strftime_now(form: str) -> str:
+    return datetime.datetime.now().strftime(form)
