@@ -7,7 +7,7 @@ comes late or reads slowly gets the text so far in one piece. Nothing unnumbered
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from daemon.domain import errors, events, ids, messages
@@ -179,8 +179,8 @@ class Bus:
         self._closed = True
         self.wake()
 
-    async def subscribe(self, after_seq: int, scope: Scope) -> AsyncIterator[Update]:
-        """Events after a sequence number and then live ones, in order, without gap or repeat.
+    async def subscribe(self, after_seq: int, scope: Scope) -> AsyncGenerator[Sequence[Update]]:
+        """Pages of events after a sequence number, then live ones: no gap, no repeat.
 
         Raises:
             errors.Refusal: too many subscribers.
@@ -199,10 +199,11 @@ class Bus:
                 waker.clear()
                 while cursor < self.head_seq:
                     page, cursor = await self._page(cursor, scope)
-                    for recorded in page:
-                        yield recorded
-                for update in self._unseen(scope, seen):
-                    yield update
+                    if page:
+                        yield page
+                updates = self._unseen(scope, seen)
+                if updates:
+                    yield updates
                 if self._closed and cursor >= self.head_seq:
                     return
                 await waker.wait()

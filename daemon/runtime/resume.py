@@ -1,4 +1,4 @@
-"""From the log to a running world: fold what the last checkpoint lacks, then let every task go on."""
+"""From the log to a running world: fold what the last checkpoint lacks; let every task go on."""
 
 from daemon.domain import fold, inputs, state, world
 from daemon.runtime import ports

@@ -1,0 +1,17 @@
+"""Which tools there are, by name. A tool that its settings turn off is not offered."""
+
+from collections.abc import Mapping
+
+from tools import contract, shell, testing
+
+
+def build(
+    shell_enabled: bool, shell_seconds: int, testing_enabled: bool
+) -> Mapping[str, contract.Tool]:
+    """The tools that the settings offer, by name."""
+    tools: list[contract.Tool] = []
+    if shell_enabled:
+        tools.append(shell.Shell(shell_seconds))
+    if testing_enabled:
+        tools.extend(testing.every_class())
+    return {tool.spec.name: tool for tool in tools}

@@ -1,0 +1,183 @@
+"""Runs a shell command by bash: exactly the inspected text, in exactly the inspected folder.
+
+Starts bash without profile, with a clean environment and no input. Output and errors come as one
+text, live. However the run ends, no process of its group is left. Confinement is `sandbox`'s work.
+"""
+
+import asyncio
+import codecs
+import contextlib
+import os
+import signal
+from pathlib import Path
+
+import pydantic
+
+from tools import contract
+
+BASH = "/bin/bash"
+KEPT_CHARS = 8 * 1024 * 1024
+"""Output beyond this is counted, not kept."""
+_READ_BYTES = 64 * 1024
+_MAX_COMMAND_BYTES = 64 * 1024
+_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb"}
+
+_PARAMETERS = """{"type":"object","properties":{"command":{"type":"string","description":
+"the command line, as bash reads it"}},"required":["command"],"additionalProperties":false}"""
+
+
+class _Arguments(contract.Value):
+    command: str = pydantic.Field(min_length=1)
+
+
+class _Inspected:
+    """Holds the working folder open, so that the run cannot meet another of the same name."""
+
+    def __init__(self, facts: contract.Facts, folder_fd: int, command: str) -> None:
+        self._facts = facts
+        self._folder_fd = folder_fd
+        self.command = command
+
+    @property
+    def facts(self) -> contract.Facts:
+        return self._facts
+
+    @property
+    def folder(self) -> str:
+        """A path that leads to the held folder, whatever its name leads to now."""
+        return f"/proc/self/fd/{self._folder_fd}"
+
+    def close(self) -> None:
+        if self._folder_fd >= 0:
+            os.close(self._folder_fd)
+            self._folder_fd = -1
+
+
+def _identity(status: os.stat_result) -> str:
+    return f"{status.st_dev}:{status.st_ino}"
+
+
+class Shell:
+    """The shell_exec tool."""
+
+    def __init__(self, deadline_seconds: int) -> None:
+        self._spec = contract.ToolSpec(
+            name="shell_exec",
+            version=1,
+            description="Run a shell command in the working folder and return its output.",
+            parameters=_PARAMETERS,
+            effect=contract.Effect.UNSAFE,
+            category=contract.Category.NORMAL,
+            deadline_seconds=deadline_seconds,
+        )
+
+    @property
+    def spec(self) -> contract.ToolSpec:
+        return self._spec
+
+    async def inspect(self, call: contract.Call) -> contract.Inspection:
+        try:
+            command = _Arguments.model_validate_json(call.arguments_json).command
+        except pydantic.ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            raise contract.ToolFault(f"shell_exec: {fault['loc']}: {fault['msg']}") from error
+        if "\0" in command or len(command.encode()) > _MAX_COMMAND_BYTES:
+            raise contract.ToolFault(
+                f"A command may hold no NUL and at most {_MAX_COMMAND_BYTES} bytes."
+            )
+        return await asyncio.to_thread(self._inspect, command, Path(call.folder))
+
+    def _inspect(self, command: str, folder: Path) -> contract.Inspection:
+        try:
+            folder_fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise contract.ToolFault(f"The folder {folder} cannot be opened: {error}.") from error
+        real = os.path.realpath(folder)
+        program = os.stat(BASH)
+        facts = contract.Facts(
+            effect=contract.Effect.UNSAFE,
+            bound=(
+                ("command", command),
+                ("folder", real),
+                ("folder_inode", _identity(os.fstat(folder_fd))),
+                ("program", BASH),
+                ("program_inode", _identity(program)),
+                ("environment", repr(sorted(_ENVIRONMENT.items()))),
+                ("stdin", "none"),
+            ),
+            shown=(("command", command), ("folder", real)),
+        )
+        return _Inspected(facts, folder_fd, command)
+
+    async def run(
+        self, call: contract.Call, inspection: contract.Inspection, output: contract.Output
+    ) -> contract.Result:
+        if not isinstance(inspection, _Inspected):
+            raise contract.ToolFault("shell_exec runs only what it has inspected.")
+        process = await asyncio.create_subprocess_exec(
+            BASH,
+            "--noprofile",
+            "--norc",
+            "-c",
+            inspection.command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            cwd=inspection.folder,
+            env=_ENVIRONMENT,
+            start_new_session=True,
+        )
+        collected = _Collected(output)
+        try:
+            await collected.read(process)
+            code = await process.wait()
+        finally:
+            await _end_group(process)
+        return contract.Result(text=collected.text(code), exit_code=code)
+
+    async def reconcile(self, call: contract.Call, intent: str) -> contract.Reconciled:
+        return contract.Reconciled.UNKNOWN
+
+
+class _Collected:
+    """The output so far, bounded, passed on as it comes."""
+
+    def __init__(self, output: contract.Output) -> None:
+        self._output = output
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._pieces: list[str] = []
+        self._kept_chars = 0
+        self._dropped_chars = 0
+
+    async def read(self, process: asyncio.subprocess.Process) -> None:
+        if process.stdout is None:
+            raise contract.ToolFault("bash was started without a pipe.")
+        while data := await process.stdout.read(_READ_BYTES):
+            self._add(self._decoder.decode(data))
+        self._add(self._decoder.decode(b"", final=True))
+
+    def _add(self, piece: str) -> None:
+        room = KEPT_CHARS - self._kept_chars
+        kept = piece[:room]
+        self._dropped_chars += len(piece) - len(kept)
+        if kept:
+            self._kept_chars += len(kept)
+            self._pieces.append(kept)
+            self._output(kept)
+
+    def text(self, code: int) -> str:
+        """The output with what a reader must know about it."""
+        text = "".join(self._pieces)
+        if self._dropped_chars:
+            text += f"\n… {self._dropped_chars} more characters were not kept"
+        if code == 0:
+            return text or "(no output)"
+        ending = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        return f"{text.rstrip()}\n({ending})".lstrip()
+
+
+async def _end_group(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode is None:
+        await asyncio.shield(process.wait())
