@@ -131,6 +131,13 @@ def _is_local(host: object) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """An item that was asked for and has no test is a failure."""
+    found = {number for item in session.items for number in _numbers(item)}
+    if (session.config.stash[_chosen] or frozenset()) - found:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
