@@ -22,7 +22,7 @@ FILE_LINES = 400
 LINE_COLUMNS = 100
 
 EXCEPTIONS: dict[tuple[str, str], str] = {
-    # (rule, path): reason
+    ("broad-except", "tests/unit/bots/stage.py"): "what fails beside is raised on the main thread",
 }
 
 VAGUE_NAMES = frozenset(
@@ -30,7 +30,11 @@ VAGUE_NAMES = frozenset(
 )
 VAGUE_ENDINGS = ("Manager", "Helper", "Helpers", "Util", "Utils")
 
-BROAD_EXCEPT_HOMES = ("daemon/runtime/loop.py", "daemon/runtime/effects.py")
+BROAD_EXCEPT_HOMES = (
+    "daemon/runtime/effects.py",
+    "daemon/runtime/loop.py",
+    "daemon/runtime/tool_calls.py",  # the effects that are tool calls
+)
 BROAD_EXCEPT_NAMES = ("interceptors.py", "__main__.py")
 
 PURE_FOLDERS = ("daemon/domain/", "daemon/decide/", "daemon/permission/")
@@ -205,13 +209,18 @@ def keyword_passing(source: Source) -> Found:
 
 
 def _caught(source: Source) -> Iterator[tuple[int, ast.expr | None]]:
-    """What is caught or suppressed where; None is a bare except."""
+    """What is caught and kept, or suppressed, where; None is a bare except."""
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.ExceptHandler):
+        if isinstance(node, ast.ExceptHandler) and not _raises_again(node):
             parts = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
             yield from ((node.lineno, part) for part in parts)
     for call in _calls(source, "contextlib.suppress"):
         yield from ((call.lineno, part) for part in call.args)
+
+
+def _raises_again(handler: ast.ExceptHandler) -> bool:
+    last = handler.body[-1]
+    return isinstance(last, ast.Raise) and last.exc is None
 
 
 def broad_except(source: Source) -> Found:

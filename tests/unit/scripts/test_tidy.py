@@ -45,6 +45,7 @@ BROKEN = [
 ]
 
 CLEAN = [
+    ("tools/a.py", "try:\n    f()\nexcept BaseException:\n    g()\n    raise\n"),
     ("daemon/__main__.py", "try:\n    f()\nexcept Exception:\n    g()\n"),
     ("daemon/rpc/interceptors.py", "try:\n    f()\nexcept BaseException:\n    g()\n"),
     ("daemon/rpc/a.py", "import grpc.aio\nfrom proto.ducklm.v1 import common_pb2\n"),
