@@ -77,3 +77,30 @@ class Page(Generic[Row]):
 
     rows: Sequence[Row]
     next_before: int | None
+
+
+class SlotView(base.Value):
+    """A model slot as it stands: `state` is idle, loading, ready or failed."""
+
+    name: str
+    state: str
+    roles: tuple[str, ...]
+    context_tokens: int
+    detail: str
+
+
+class DaemonView(base.Value):
+    """The daemon at a glance."""
+
+    version: str
+    started_ms: int
+    state_folder: str
+    head_seq: int
+    tasks_queued: int
+    tasks_running: int
+    tasks_waiting: int
+    approvals_pending: int
+    resident_bytes: int
+    draining: bool
+    slots: tuple[SlotView, ...]
+    notices: tuple[str, ...]

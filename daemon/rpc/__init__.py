@@ -1,0 +1,7 @@
+"""The gRPC service: the daemon's only door.
+
+`server` listens and serves; `interceptors` know who calls, bound every call, and turn errors into a
+status with one sentence and a correlation id; `convert` is the only translator between protobuf and
+the domain; one module a service. Nothing here decides or keeps: writes go through the inbox, reads
+to the store, streams to the bus. No exception's text ever leaves.
+"""

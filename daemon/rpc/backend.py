@@ -1,0 +1,33 @@
+"""What the services work on: the runtime's ways in and out, as one value."""
+
+from dataclasses import dataclass
+
+from daemon.domain import views
+from daemon.rpc import convert
+from daemon.runtime import bus, contents, inbox, ports
+from proto.ducklm.v1 import approvals_pb2, conversations_pb2, tasks_pb2
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Writes go to the inbox, reads to the store, streams to the bus."""
+
+    inbox: inbox.Inbox
+    store: ports.Store
+    artifacts: ports.Artifacts
+    contents: contents.Contents
+    bus: bus.Bus
+    artifact_bytes: int
+
+    async def task(self, view: views.TaskView) -> tasks_pb2.Task:
+        """A task as it is sent, with its texts."""
+        return convert.task(view, await self.contents.texts(convert.task_contents(view)))
+
+    async def approval(self, view: views.ApprovalView) -> approvals_pb2.Approval:
+        """An approval as it is sent, with its texts."""
+        return convert.approval(view, await self.contents.texts(convert.approval_contents(view)))
+
+    async def conversation(self, view: views.ConversationView) -> conversations_pb2.Conversation:
+        """A conversation as it is sent, with its title."""
+        titles = [view.title] if view.title else []
+        return convert.conversation(view, await self.contents.texts(titles))

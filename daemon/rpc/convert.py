@@ -1,0 +1,247 @@
+"""The only translator: protobuf requests into the domain, and domain values into protobuf.
+
+What is sent carries the texts that domain values refer to by id; for each kind, a function says
+which texts it needs, so that a page's are read at once. A forgotten text reads as empty.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import assert_never
+
+from google.protobuf import message, timestamp_pb2
+
+from daemon.domain import errors, events, ids, inputs, messages, principals, state, views
+from daemon.rpc import caller
+from daemon.runtime import bus
+from proto.ducklm.v1 import (
+    approvals_pb2,
+    common_pb2,
+    conversations_pb2,
+    events_pb2,
+    tasks_pb2,
+)
+
+Texts = Mapping[ids.ContentId, str | None]
+
+_STATES = {one: common_pb2.TaskState.Value(one.name) for one in state.TaskState}
+_STATES_BACK = {number: one for one, number in _STATES.items()}
+_STAGES = {one: events_pb2.Progress.Stage.Value(one.name) for one in messages.Stage}
+_OUTCOMES = {one: events_pb2.ToolCallEnded.Outcome.Value(one.name) for one in events.CallOutcome}
+_DECISIONS = {tasks_pb2.TaskDecision.Value(one.name): one for one in events.Decision}
+_ANSWERS = {approvals_pb2.Answer.Value(one.name): one for one in inputs.Answer}
+
+
+def timestamp(at_ms: int) -> timestamp_pb2.Timestamp:
+    """Milliseconds since the epoch as a protobuf timestamp."""
+    return timestamp_pb2.Timestamp(seconds=at_ms // 1000, nanos=at_ms % 1000 * 1_000_000)
+
+
+def _refuse(sentence: str) -> errors.Refusal:
+    return errors.Refusal(errors.RefusalKind.INVALID, sentence)
+
+
+def origin(given: common_pb2.Origin, who: principals.Credential) -> principals.Origin:
+    """Where a request was made. Only a channel token may state another principal."""
+    stated = given.principal or who.principal
+    if stated != who.principal:
+        if "channel" not in who.scopes:
+            raise errors.Refusal(
+                errors.RefusalKind.FORBIDDEN,
+                "Only a token with scope channel may speak for another principal.",
+            )
+        if not principals.is_principal(stated):
+            raise _refuse("origin.principal must look like platform:account:user.")
+    return principals.Origin(
+        principal=principals.Principal(stated),
+        channel=given.channel,
+        chat=given.chat,
+        topic=given.topic,
+        message_id=given.message_id,
+        reply_to=given.reply_to,
+        forwarded=given.forwarded,
+    )
+
+
+def body_hash(request: message.Message) -> str:
+    """The digest of a request without its client_key."""
+    body = type(request)()
+    body.CopyFrom(request)
+    body.ClearField("client_key")
+    name = request.DESCRIPTOR.full_name.encode()
+    return hashlib.sha256(name + b"\0" + body.SerializeToString(deterministic=True)).hexdigest()
+
+
+def submission(request: tasks_pb2.SubmitRequest, who: caller.Caller) -> inputs.SubmitTask:
+    stated = origin(request.origin, who.credential)
+    return inputs.SubmitTask(
+        credential=who.credential.name,
+        principal=stated.principal,
+        correlation_id=who.correlation_id,
+        client_key=request.client_key,
+        body_hash=body_hash(request),
+        origin=stated,
+        text=request.text,
+        conversation_id=ids.ConversationId(request.conversation_id) or None,
+        attachments=tuple(ids.ArtifactId(one) for one in request.attachments),
+    )
+
+
+def decision(request: tasks_pb2.DecideRequest, who: caller.Caller) -> inputs.DecideTask:
+    if request.decision not in _DECISIONS:
+        raise _refuse("decision is one of MARK_DONE, RUN_AGAIN, ABANDON, RETRY.")
+    return inputs.DecideTask(
+        credential=who.credential.name,
+        principal=who.credential.principal,
+        correlation_id=who.correlation_id,
+        client_key=request.client_key,
+        body_hash=body_hash(request),
+        task_id=ids.TaskId(request.task_id),
+        decision=_DECISIONS[request.decision],
+        call_id=ids.CallId(request.call_id) or None,
+    )
+
+
+def resolution(request: approvals_pb2.ResolveRequest, who: caller.Caller) -> inputs.ResolveApproval:
+    if request.answer not in _ANSWERS:
+        raise _refuse("answer is one of ALLOW_ONCE, ALLOW_ALWAYS, DENY.")
+    return inputs.ResolveApproval(
+        credential=who.credential.name,
+        principal=origin(request.origin, who.credential).principal,
+        correlation_id=who.correlation_id,
+        client_key=request.client_key,
+        body_hash=body_hash(request),
+        approval_id=ids.ApprovalId(request.approval_id),
+        answer=_ANSWERS[request.answer],
+        reason=request.reason,
+    )
+
+
+def states(numbers: Iterable["common_pb2.TaskState.ValueType"]) -> frozenset[state.TaskState]:
+    return frozenset(_STATES_BACK[number] for number in numbers if number in _STATES_BACK)
+
+
+def task_contents(view: views.TaskView) -> list[ids.ContentId]:
+    """The texts that showing a task needs."""
+    unknown = [call.arguments for call in view.unknown_calls]
+    return [view.text, *([view.answer] if view.answer else []), *unknown]
+
+
+def _text(texts: Texts, content_id: ids.ContentId | None) -> str:
+    return (texts.get(content_id) or "") if content_id is not None else ""
+
+
+def task(view: views.TaskView, texts: Texts) -> tasks_pb2.Task:
+    return tasks_pb2.Task(
+        task_id=view.task_id,
+        conversation_id=view.conversation_id,
+        principal=view.principal,
+        state=_STATES[view.state],
+        reason=view.reason,
+        text=_text(texts, view.text),
+        answer=_text(texts, view.answer),
+        created_at=timestamp(view.created_ms),
+        updated_at=timestamp(view.updated_ms),
+        approval_ids=view.pending_approvals,
+        unknown_outcomes=[
+            tasks_pb2.UnknownOutcome(
+                call_id=call.call_id,
+                tool=call.tool,
+                arguments_json=_text(texts, call.arguments),
+            )
+            for call in view.unknown_calls
+        ],
+    )
+
+
+def ask_response(view: views.TaskView, texts: Texts) -> tasks_pb2.AskResponse:
+    return tasks_pb2.AskResponse(
+        task_id=view.task_id,
+        conversation_id=view.conversation_id,
+        state=_STATES[view.state],
+        answer=_text(texts, view.answer),
+        reason=view.reason,
+        approval_ids=view.pending_approvals,
+    )
+
+
+_STATUS = {
+    None: approvals_pb2.PENDING,
+    events.ApprovalOutcome.ALLOWED: approvals_pb2.ALLOWED,
+    events.ApprovalOutcome.DENIED: approvals_pb2.DENIED,
+    events.ApprovalOutcome.EXPIRED: approvals_pb2.EXPIRED,
+    events.ApprovalOutcome.WITHDRAWN: approvals_pb2.WITHDRAWN,
+}
+_STATUS_BACK = {number: outcome for outcome, number in _STATUS.items()}
+
+
+def outcome(status: "approvals_pb2.ApprovalStatus.ValueType") -> events.ApprovalOutcome | None:
+    """The outcome that a status asks for; unspecified means pending."""
+    return _STATUS_BACK.get(status)
+
+
+def approval_contents(view: views.ApprovalView) -> list[ids.ContentId]:
+    return [view.card, *([view.reason] if view.reason else [])]
+
+
+def approval(view: views.ApprovalView, texts: Texts) -> approvals_pb2.Approval:
+    return approvals_pb2.Approval(
+        approval_id=view.approval_id,
+        task_id=view.task_id,
+        call_id=view.call_id,
+        conversation_id=view.conversation_id,
+        tool=view.tool,
+        card=_text(texts, view.card),
+        digest=view.digest,
+        reasons=view.reasons,
+        always_allowed=view.always_allowed,
+        status=_STATUS[view.outcome],
+        decided_by=view.decided_by or "",
+        reason=_text(texts, view.reason),
+        created_at=timestamp(view.created_ms),
+        expires_at=timestamp(view.expires_ms),
+    )
+
+
+def conversation(view: views.ConversationView, texts: Texts) -> conversations_pb2.Conversation:
+    return conversations_pb2.Conversation(
+        conversation_id=view.conversation_id,
+        principal=view.principal,
+        title=_text(texts, view.title),
+        created_at=timestamp(view.created_ms),
+        updated_at=timestamp(view.updated_ms),
+    )
+
+
+def live(update: bus.LivePiece | bus.ProgressNote) -> events_pb2.Update:
+    match update:
+        case bus.LivePiece():
+            return events_pb2.Update(
+                live=events_pb2.LiveText(
+                    task_id=update.task_id,
+                    call_id=update.call_id,
+                    offset=update.offset,
+                    text=update.text,
+                    tool=update.tool,
+                )
+            )
+        case bus.ProgressNote():
+            return events_pb2.Update(
+                progress=events_pb2.Progress(
+                    task_id=update.task_id,
+                    call_id=update.call_id,
+                    stage=_STAGES[update.stage],
+                    done=update.done,
+                    total=update.total,
+                    elapsed_ms=update.elapsed_ms,
+                )
+            )
+        case _:
+            assert_never(update)
+
+
+def task_state(given: state.TaskState) -> "common_pb2.TaskState.ValueType":
+    return _STATES[given]
+
+
+def call_outcome(given: events.CallOutcome) -> "events_pb2.ToolCallEnded.Outcome.ValueType":
+    return _OUTCOMES[given]

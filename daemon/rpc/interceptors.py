@@ -1,0 +1,215 @@
+"""What every call passes: who calls with which scope, a deadline, and errors turned to a status.
+
+Health is open; everything else, reflection too, needs a token. A method that is in no list is
+refused, so that a new one cannot be open by mistake.
+"""
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any
+
+import grpc
+import structlog
+from google.protobuf import message
+from grpc import aio
+
+from daemon.domain import errors, principals
+from daemon.rpc import caller, credentials, validation
+
+UNARY_SECONDS = 30.0
+"""How long a unary call may take, except one that waits for a task."""
+
+_KIND = errors.RefusalKind
+STATUS: Mapping[errors.RefusalKind, grpc.StatusCode] = {
+    _KIND.INVALID: grpc.StatusCode.INVALID_ARGUMENT,
+    _KIND.NOT_FOUND: grpc.StatusCode.NOT_FOUND,
+    _KIND.CONFLICT: grpc.StatusCode.ALREADY_EXISTS,
+    _KIND.STATE: grpc.StatusCode.FAILED_PRECONDITION,
+    _KIND.EXHAUSTED: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    _KIND.UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
+    _KIND.FORBIDDEN: grpc.StatusCode.PERMISSION_DENIED,
+}
+
+_S = "/ducklm.v1."
+SCOPES: Mapping[str, principals.Scope] = {
+    f"{_S}Tasks/Submit": "run",
+    f"{_S}Tasks/Ask": "run",
+    f"{_S}Tasks/Chat": "run",
+    f"{_S}Tasks/Get": "read",
+    f"{_S}Tasks/List": "read",
+    f"{_S}Tasks/Cancel": "run",
+    f"{_S}Tasks/Decide": "approve",
+    f"{_S}Events/Subscribe": "read",
+    f"{_S}Events/List": "read",
+    f"{_S}Approvals/List": "read",
+    f"{_S}Approvals/Get": "read",
+    f"{_S}Approvals/Resolve": "approve",
+    f"{_S}Conversations/Create": "run",
+    f"{_S}Conversations/Get": "read",
+    f"{_S}Conversations/List": "read",
+    f"{_S}Conversations/Update": "run",
+    f"{_S}Artifacts/Get": "read",
+    f"{_S}Artifacts/Put": "run",
+    f"{_S}Admin/Status": "read",
+    "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": "read",
+    "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo": "read",
+}
+OPEN = ("/grpc.health.v1.Health/",)
+WAITS_FOR_TASK = frozenset({f"{_S}Tasks/Ask"})
+
+_log = structlog.get_logger(__name__)
+Context = aio.ServicerContext[Any, Any]
+Handler = grpc.RpcMethodHandler[Any, Any]
+Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]]
+
+
+class _Fault(Exception):
+    """A call that ends with this status and sentence."""
+
+    def __init__(self, code: grpc.StatusCode, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.sentence = sentence
+
+
+class Gate(aio.ServerInterceptor):
+    """The one interceptor. Made once a server."""
+
+    def __init__(self, known: credentials.Credentials) -> None:
+        self._known = known
+
+    async def intercept_service(
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
+    ) -> Handler | None:
+        handler = await continuation(handler_call_details)
+        method = str(handler_call_details.method)
+        if handler is None or method.startswith(OPEN):
+            return handler
+        return _guarded(handler, method, self._known)
+
+
+def _guarded(handler: Handler, method: str, known: credentials.Credentials) -> Handler:
+    kinds = {"request_deserializer": handler.request_deserializer}
+    kinds["response_serializer"] = handler.response_serializer
+    guard = _Guard(method, known)
+    if handler.unary_unary is not None:
+        serve = guard.unary(handler.unary_unary)
+        return grpc.unary_unary_rpc_method_handler(serve, **kinds)
+    if handler.unary_stream is not None:
+        serve_stream = guard.stream(handler.unary_stream, checked=True)
+        return grpc.unary_stream_rpc_method_handler(serve_stream, **kinds)
+    if handler.stream_unary is not None:
+        serve = guard.unary(handler.stream_unary)
+        return grpc.stream_unary_rpc_method_handler(serve, **kinds)
+    serve_stream = guard.stream(handler.stream_stream, checked=False)
+    return grpc.stream_stream_rpc_method_handler(serve_stream, **kinds)
+
+
+class _Guard:
+    """Wraps the handlers of one method."""
+
+    def __init__(self, method: str, known: credentials.Credentials) -> None:
+        self._method = method
+        self._known = known
+
+    def unary(self, serve: Any) -> Any:
+        """A handler with one answer."""
+        seconds = None if self._method in WAITS_FOR_TASK else UNARY_SECONDS
+
+        async def guarded(request: Any, context: Context) -> Any:
+            correlation_id = _correlation_id(context)
+            try:
+                self._enter(context, correlation_id)
+                if isinstance(request, message.Message):
+                    validation.check(request)
+                async with asyncio.timeout(seconds):
+                    return await serve(request, context)
+            except Exception as error:
+                await _abort(context, error, correlation_id, self._method)
+
+        return guarded
+
+    def stream(self, serve: Any, checked: bool) -> Any:
+        """A handler with a stream of answers."""
+
+        async def guarded(request: Any, context: Context) -> AsyncIterator[Any]:
+            correlation_id = _correlation_id(context)
+            try:
+                self._enter(context, correlation_id)
+                if checked:
+                    validation.check(request)
+                async with contextlib.aclosing(serve(request, context)) as answers:
+                    async for answer in answers:
+                        yield answer
+            except Exception as error:
+                await _abort(context, error, correlation_id, self._method)
+
+        return guarded
+
+    def _enter(self, context: Context, correlation_id: str) -> None:
+        credential = self._known.find(_token(context))
+        if credential is None:
+            raise _Fault(
+                grpc.StatusCode.UNAUTHENTICATED,
+                "This call needs a valid token: send the metadata "
+                "'authorization: Bearer TOKEN' with the text of the file 'token' "
+                "in the daemon's state folder.",
+            )
+        scope = SCOPES.get(self._method)
+        if scope is None or scope not in credential.scopes:
+            raise _Fault(
+                grpc.StatusCode.PERMISSION_DENIED,
+                f"This token may not do that: it lacks the scope {scope or 'of this method'}.",
+            )
+        structlog.contextvars.bind_contextvars(correlation_id=correlation_id)
+        caller.enter(caller.Caller(credential, correlation_id))
+
+
+def _metadata(context: Context, key: str) -> str:
+    sent = context.invocation_metadata()
+    value = sent.get(key) if sent is not None else None
+    return value if isinstance(value, str) else ""
+
+
+def _token(context: Context) -> str:
+    kind, _, token = _metadata(context, "authorization").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
+
+
+_MOST_CORRELATION_CHARS = 64
+
+
+def _correlation_id(context: Context) -> str:
+    given = _metadata(context, "x-correlation-id")
+    plain = given.replace("-", "").isalnum() and given.isascii()
+    return given if plain and len(given) <= _MOST_CORRELATION_CHARS else uuid.uuid4().hex
+
+
+def _fault(error: Exception, method: str) -> _Fault:
+    match error:
+        case _Fault():
+            return error
+        case errors.Refusal():
+            return _Fault(STATUS[error.kind], str(error))
+        case errors.StorageFault():
+            _log.error("call_failed", method=method, reason=str(error))
+            return _Fault(grpc.StatusCode.UNAVAILABLE, f"{error} Nothing was kept.")
+        case TimeoutError():
+            _log.warning("call_timed_out", method=method)
+            return _Fault(grpc.StatusCode.DEADLINE_EXCEEDED, "The daemon was too busy to answer.")
+        case _:
+            _log.error("call_broke", method=method, exc_info=error)
+            return _Fault(
+                grpc.StatusCode.INTERNAL,
+                "Something went wrong in the daemon; its log has the details.",
+            )
+
+
+async def _abort(context: Context, error: Exception, correlation_id: str, method: str) -> None:
+    if isinstance(error, aio.AbortError):
+        raise error
+    fault = _fault(error, method)
+    sentence = f"{fault.sentence} (correlation id {correlation_id})"
+    await context.abort(fault.code, sentence, (("x-correlation-id", correlation_id),))

@@ -1,0 +1,256 @@
+"""Domain events as wire events: the same facts, with the texts in place of their ids."""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from daemon.domain import events, ids
+from daemon.rpc import convert
+from proto.ducklm.v1 import common_pb2, events_pb2
+
+
+def content_of(recorded: Iterable[events.Recorded]) -> list[ids.ContentId]:
+    """The texts that these events need."""
+    found: list[ids.ContentId | None] = []
+    for one in recorded:
+        match one.event:
+            case events.ConversationCreated() | events.ConversationUpdated():
+                found.append(one.event.title)
+            case (
+                events.TaskSubmitted()
+                | events.ModelCallFinished()
+                | events.ModelCallFailed()
+                | events.AnswerGiven()
+            ):
+                found.append(one.event.text)
+            case events.ToolCallProposed():
+                found.append(one.event.arguments)
+            case events.ToolCallEnded():
+                found.append(one.event.result)
+            case events.ApprovalRequested():
+                found.append(one.event.card)
+            case events.ApprovalResolved():
+                found.append(one.event.reason)
+            case _:
+                pass
+    return [content_id for content_id in found if content_id is not None]
+
+
+def event(recorded: events.Recorded, texts: convert.Texts) -> events_pb2.Event:
+    """One event as it is sent."""
+    sent = events_pb2.Event(
+        seq=recorded.seq,
+        at=convert.timestamp(recorded.at_ms),
+        task_id=recorded.task_id or "",
+        conversation_id=recorded.conversation_id,
+        correlation_id=recorded.correlation_id,
+    )
+    _fill(sent, recorded.event, texts)
+    return sent
+
+
+def _said(texts: convert.Texts, content_id: ids.ContentId | None) -> str:
+    return (texts.get(content_id) or "") if content_id is not None else ""
+
+
+def _fill(sent: events_pb2.Event, given: events.Event, texts: convert.Texts) -> None:
+    match given:
+        case events.ConversationCreated() | events.ConversationUpdated():
+            _conversation(sent, given, texts)
+        case (
+            events.TaskSubmitted()
+            | events.TaskStateChanged()
+            | events.TaskRecovered()
+            | events.TaskDecided()
+            | events.AnswerGiven()
+        ):
+            _task(sent, given, texts)
+        case events.ModelCallStarted() | events.ModelCallFinished() | events.ModelCallFailed():
+            _model_call(sent, given, texts)
+        case events.ApprovalRequested() | events.ApprovalResolved():
+            _approval(sent, given, texts)
+        case (
+            events.ToolCallProposed()
+            | events.ToolCallInspected()
+            | events.ToolCallStarted()
+            | events.ToolCallEnded()
+        ):
+            _tool_call(sent, given, texts)
+        case _:
+            assert_never(given)
+
+
+def _conversation(
+    sent: events_pb2.Event,
+    given: events.ConversationCreated | events.ConversationUpdated,
+    texts: convert.Texts,
+) -> None:
+    match given:
+        case events.ConversationCreated():
+            sent.conversation_created.principal = given.principal
+            sent.conversation_created.title = _said(texts, given.title)
+        case events.ConversationUpdated():
+            sent.conversation_updated.title = _said(texts, given.title)
+        case _:
+            assert_never(given)
+
+
+def _task(
+    sent: events_pb2.Event,
+    given: events.TaskSubmitted
+    | events.TaskStateChanged
+    | events.TaskRecovered
+    | events.TaskDecided
+    | events.AnswerGiven,
+    texts: convert.Texts,
+) -> None:
+    match given:
+        case events.TaskSubmitted():
+            origin = common_pb2.Origin(**given.origin.model_dump())
+            sent.task_submitted.CopyFrom(
+                events_pb2.TaskSubmitted(
+                    origin=origin, text=_said(texts, given.text), attachments=given.attachments
+                )
+            )
+        case events.TaskStateChanged():
+            sent.task_state_changed.CopyFrom(
+                events_pb2.TaskStateChanged(to=convert.task_state(given.state), reason=given.reason)
+            )
+            setattr(sent.task_state_changed, "from", convert.task_state(given.previous))
+        case events.TaskRecovered():
+            sent.task_recovered.count = given.count
+        case events.TaskDecided():
+            sent.task_decided.CopyFrom(
+                events_pb2.TaskDecided(
+                    decision=given.decision.value,
+                    principal=given.principal,
+                    call_id=given.call_id or "",
+                )
+            )
+        case events.AnswerGiven():
+            sent.answer_given.CopyFrom(events_pb2.AnswerGiven(text=_said(texts, given.text)))
+        case _:
+            assert_never(given)
+
+
+def _model_call(
+    sent: events_pb2.Event,
+    given: events.ModelCallStarted | events.ModelCallFinished | events.ModelCallFailed,
+    texts: convert.Texts,
+) -> None:
+    match given:
+        case events.ModelCallStarted():
+            sent.model_call_started.CopyFrom(
+                events_pb2.ModelCallStarted(
+                    call_id=given.call_id,
+                    role=given.role.value,
+                    attempt=given.attempt,
+                    replaces_call_id=given.replaces or "",
+                )
+            )
+        case events.ModelCallFinished():
+            sent.model_call_finished.CopyFrom(
+                events_pb2.ModelCallFinished(
+                    call_id=given.call_id,
+                    text=_said(texts, given.text),
+                    finish_reason=given.finish_reason,
+                    slot=given.slot,
+                    prompt_tokens=given.usage.prompt_tokens,
+                    reused_tokens=given.usage.reused_tokens,
+                    completion_tokens=given.usage.completion_tokens,
+                    prefill_ms=given.usage.prefill_ms,
+                    decode_ms=given.usage.decode_ms,
+                )
+            )
+        case events.ModelCallFailed():
+            sent.model_call_failed.CopyFrom(
+                events_pb2.ModelCallFailed(
+                    call_id=given.call_id,
+                    fault=given.fault,
+                    message=given.message,
+                    text=_said(texts, given.text),
+                )
+            )
+        case _:
+            assert_never(given)
+
+
+def _approval(
+    sent: events_pb2.Event,
+    given: events.ApprovalRequested | events.ApprovalResolved,
+    texts: convert.Texts,
+) -> None:
+    match given:
+        case events.ApprovalRequested():
+            sent.approval_requested.CopyFrom(
+                events_pb2.ApprovalRequested(
+                    approval_id=given.approval_id,
+                    call_id=given.call_id,
+                    tool=given.tool,
+                    card=_said(texts, given.card),
+                    reasons=given.reasons,
+                    always_allowed=given.always_allowed,
+                    expires_at=convert.timestamp(given.expires_ms),
+                )
+            )
+        case events.ApprovalResolved():
+            sent.approval_resolved.CopyFrom(
+                events_pb2.ApprovalResolved(
+                    approval_id=given.approval_id,
+                    call_id=given.call_id,
+                    outcome=given.outcome.value,
+                    decided_by=given.decided_by or "",
+                    reason=_said(texts, given.reason),
+                )
+            )
+        case _:
+            assert_never(given)
+
+
+def _tool_call(
+    sent: events_pb2.Event,
+    given: events.ToolCallProposed
+    | events.ToolCallInspected
+    | events.ToolCallStarted
+    | events.ToolCallEnded,
+    texts: convert.Texts,
+) -> None:
+    match given:
+        case events.ToolCallProposed():
+            sent.tool_call_proposed.CopyFrom(
+                events_pb2.ToolCallProposed(
+                    call_id=given.call_id,
+                    tool=given.tool,
+                    arguments_json=_said(texts, given.arguments),
+                )
+            )
+        case events.ToolCallInspected():
+            sent.tool_call_inspected.CopyFrom(
+                events_pb2.ToolCallInspected(
+                    call_id=given.call_id,
+                    effect=given.effect.value,
+                    verdict=given.verdict.value,
+                    reasons=given.reasons,
+                )
+            )
+        case events.ToolCallStarted():
+            sent.tool_call_started.CopyFrom(
+                events_pb2.ToolCallStarted(
+                    call_id=given.call_id,
+                    digest=given.digest,
+                    attempt=given.attempt,
+                    approval_id=given.approval_id or "",
+                )
+            )
+        case events.ToolCallEnded():
+            sent.tool_call_ended.CopyFrom(
+                events_pb2.ToolCallEnded(
+                    call_id=given.call_id,
+                    outcome=convert.call_outcome(given.outcome),
+                    text=_said(texts, given.result),
+                    exit_code=given.exit_code,
+                    artifact_id=given.artifact or "",
+                    duration_ms=given.duration_ms,
+                )
+            )
+        case _:
+            assert_never(given)
