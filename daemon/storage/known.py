@@ -1,0 +1,57 @@
+"""What a store knows of the ids in a write by an RPC, beyond the live state."""
+
+from typing import Protocol
+
+from daemon.domain import decisions, ids, inputs, views
+
+
+class Index(Protocol):
+    """What is looked up in."""
+
+    def client_key(self, credential: str, key: str) -> tuple[str, decisions.Reply] | None: ...
+
+    def has_conversation(self, conversation_id: ids.ConversationId) -> bool: ...
+
+    def has_task(self, task_id: ids.TaskId) -> bool: ...
+
+    def approval(self, approval_id: ids.ApprovalId) -> views.ApprovalView | None: ...
+
+    def has_artifact(self, artifact_id: ids.ArtifactId) -> bool: ...
+
+
+def asks(given: inputs.RpcInput) -> bool:
+    """Whether the input has any id to look up."""
+    if given.client_key:
+        return True
+    match given:
+        case inputs.CreateConversation():
+            return False
+        case inputs.SubmitTask():
+            return given.conversation_id is not None or bool(given.attachments)
+        case _:
+            return True
+
+
+def look_up(index: Index, given: inputs.RpcInput) -> inputs.Known:
+    """Look up every id that the input has."""
+    found: dict[str, object] = {}
+    if given.client_key:
+        kept = index.client_key(given.credential, given.client_key)
+        if kept is not None:
+            found["key_body_hash"], found["key_reply"] = kept
+    match given:
+        case inputs.CreateConversation():
+            pass
+        case inputs.SubmitTask():
+            if given.conversation_id is not None:
+                found["conversation_exists"] = index.has_conversation(given.conversation_id)
+            missing = (a for a in given.attachments if not index.has_artifact(a))
+            found["missing_artifact"] = next(missing, None)
+        case inputs.UpdateConversation():
+            found["conversation_exists"] = index.has_conversation(given.conversation_id)
+        case inputs.CancelTask() | inputs.DecideTask():
+            found["task_exists"] = index.has_task(given.task_id)
+        case inputs.ResolveApproval():
+            approval = index.approval(given.approval_id)
+            found["approval_outcome"] = None if approval is None else approval.outcome
+    return inputs.Known.model_validate(found)

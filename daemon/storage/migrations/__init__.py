@@ -1,0 +1,12 @@
+"""The schema's history: one module a version, applied in order, each in one transaction.
+
+Forward only. A module that was released never changes; what it made is kept as a golden state in
+`tests/golden`. `PRAGMA user_version` says how far a database has come.
+"""
+
+from daemon.storage.migrations import v0001
+
+STATEMENTS: tuple[tuple[str, ...], ...] = (v0001.STATEMENTS,)
+"""The statements of each version, from version 1 on."""
+
+VERSION = len(STATEMENTS)

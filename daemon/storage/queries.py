@@ -1,0 +1,153 @@
+"""Reads for those who look: pages of views, and what is known of the ids in a write by an RPC.
+
+Short reads only: an open read keeps the write-ahead log from being emptied.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import sqlalchemy
+import sqlmodel
+
+from daemon.domain import decisions, events, ids, state, views
+from daemon.storage import artifacts, projections, records, tables
+
+_View = TypeVar("_View")
+_Bodies = sqlalchemy.Select[str]
+
+
+def task(connection: sqlalchemy.Connection, task_id: ids.TaskId) -> views.TaskView | None:
+    query = sqlalchemy.select(sqlmodel.col(tables.Task.body))
+    body = connection.execute(query.where(sqlmodel.col(tables.Task.task_id) == task_id)).scalar()
+    return None if body is None else _task_view(body)
+
+
+def tasks(
+    connection: sqlalchemy.Connection,
+    limit: int,
+    before: int | None,
+    conversation_id: ids.ConversationId | None,
+    states: frozenset[state.TaskState],
+) -> views.Page[views.TaskView]:
+    """A page of tasks, newest first."""
+    seq = sqlmodel.col(tables.Task.submitted_seq)
+    query = sqlalchemy.select(sqlmodel.col(tables.Task.body)).order_by(seq.desc())
+    if before is not None:
+        query = query.where(seq < before)
+    if conversation_id is not None:
+        query = query.where(_in_conversation(conversation_id))
+    if states:
+        query = query.where(sqlmodel.col(tables.Task.state).in_(sorted(states)))
+    return _page(connection, query, limit, _task_view, lambda view: view.submitted_seq)
+
+
+def exchanges(
+    connection: sqlalchemy.Connection,
+    conversation_id: ids.ConversationId,
+    before_seq: int,
+    limit: int,
+) -> tuple[views.Exchange, ...]:
+    """The last answered messages of a conversation, oldest first."""
+    seq = sqlmodel.col(tables.Task.submitted_seq)
+    query = sqlalchemy.select(sqlmodel.col(tables.Task.body)).where(
+        _in_conversation(conversation_id), seq < before_seq, sqlmodel.col(tables.Task.answered) == 1
+    )
+    found = connection.execute(query.order_by(seq.desc()).limit(limit)).scalars().all()
+    answered = [_task_view(body) for body in reversed(found)]
+    return tuple(
+        views.Exchange(text=view.text, answer=view.answer)
+        for view in answered
+        if view.answer is not None
+    )
+
+
+def approval(
+    connection: sqlalchemy.Connection, approval_id: ids.ApprovalId
+) -> views.ApprovalView | None:
+    query = sqlalchemy.select(sqlmodel.col(tables.Approval.body))
+    query = query.where(sqlmodel.col(tables.Approval.approval_id) == approval_id)
+    body = connection.execute(query).scalar()
+    return None if body is None else views.ApprovalView.model_validate_json(body)
+
+
+def approvals(
+    connection: sqlalchemy.Connection,
+    limit: int,
+    outcome: events.ApprovalOutcome | None,
+    before: int | None,
+) -> views.Page[views.ApprovalView]:
+    """A page of approvals with this outcome (None: pending), newest first."""
+    seq = sqlmodel.col(tables.Approval.requested_seq)
+    query = sqlalchemy.select(sqlmodel.col(tables.Approval.body)).order_by(seq.desc())
+    query = query.where(sqlmodel.col(tables.Approval.outcome).is_(outcome))
+    if before is not None:
+        query = query.where(seq < before)
+    read = views.ApprovalView.model_validate_json
+    return _page(connection, query, limit, read, lambda view: view.requested_seq)
+
+
+def conversation(
+    connection: sqlalchemy.Connection, conversation_id: ids.ConversationId
+) -> views.ConversationView | None:
+    query = sqlalchemy.select(sqlmodel.col(tables.Conversation.body))
+    query = query.where(sqlmodel.col(tables.Conversation.conversation_id) == conversation_id)
+    body = connection.execute(query).scalar()
+    return None if body is None else views.ConversationView.model_validate_json(body)
+
+
+def conversations(
+    connection: sqlalchemy.Connection, limit: int, before: int | None
+) -> views.Page[views.ConversationView]:
+    """A page of conversations, newest first."""
+    seq = sqlmodel.col(tables.Conversation.created_seq)
+    query = sqlalchemy.select(sqlmodel.col(tables.Conversation.body)).order_by(seq.desc())
+    if before is not None:
+        query = query.where(seq < before)
+    read = views.ConversationView.model_validate_json
+    return _page(connection, query, limit, read, lambda view: view.created_seq)
+
+
+class Index:
+    """What `known` looks up in: one connection, and the artifacts beside it."""
+
+    def __init__(self, connection: sqlalchemy.Connection, files: artifacts.FileArtifacts) -> None:
+        self._connection = connection
+        self._files = files
+
+    def client_key(self, credential: str, key: str) -> tuple[str, decisions.Reply] | None:
+        return records.client_key(self._connection, credential, key)
+
+    def has_conversation(self, conversation_id: ids.ConversationId) -> bool:
+        return conversation(self._connection, conversation_id) is not None
+
+    def has_task(self, task_id: ids.TaskId) -> bool:
+        return task(self._connection, task_id) is not None
+
+    def approval(self, approval_id: ids.ApprovalId) -> views.ApprovalView | None:
+        return approval(self._connection, approval_id)
+
+    def has_artifact(self, artifact_id: ids.ArtifactId) -> bool:
+        return self._files.holds(artifact_id)
+
+
+def _task_view(body: str) -> views.TaskView:
+    return projections.TaskRow.model_validate_json(body).view
+
+
+def _in_conversation(conversation_id: ids.ConversationId) -> sqlalchemy.ColumnElement[bool]:
+    begun = sqlalchemy.select(sqlmodel.col(tables.Conversation.created_seq))
+    begun = begun.where(sqlmodel.col(tables.Conversation.conversation_id) == conversation_id)
+    return sqlmodel.col(tables.Task.conversation_seq) == begun.scalar_subquery()
+
+
+def _page(
+    connection: sqlalchemy.Connection,
+    query: _Bodies,
+    limit: int,
+    read: Callable[[str], _View],
+    place: Callable[[_View], int],
+) -> views.Page[_View]:
+    found = connection.execute(query.limit(limit + 1)).scalars().all()
+    rows = tuple(read(body) for body in found[:limit])
+    more = len(found) > limit and rows
+    return views.Page(rows=rows, next_before=place(rows[-1]) if more else None)

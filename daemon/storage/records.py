@@ -1,0 +1,111 @@
+"""What is kept with events but is not of the log.
+
+Content, answers to keyed writes, checkpoints, and how the last run ended.
+
+Never deletes content: to forget a text is to null it, so that what refers to it stays readable.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import pydantic
+import sqlalchemy
+
+from daemon.domain import decisions, ids, world
+from daemon.storage import bulk, codec, tables
+
+_CONTENT = tables.METADATA.tables["content"]
+_CLIENT_KEY = tables.METADATA.tables["client_key"]
+_CHECKPOINT = tables.METADATA.tables["checkpoint"]
+_REPLY: pydantic.TypeAdapter[decisions.Reply] = pydantic.TypeAdapter(decisions.Reply)
+
+CHECKPOINTS_KEPT = 2
+DAY_MS = 24 * 3600 * 1000
+
+
+def insert(connection: sqlalchemy.Connection, records: Sequence[decisions.Record]) -> None:
+    """Keep contents and client keys. One that is there already is an error."""
+    contents: list[bulk.Row] = []
+    keys: list[bulk.Row] = []
+    for record in records:
+        match record:
+            case decisions.ContentRecord():
+                contents.append((record.content_id, record.owner, record.text))
+            case decisions.ClientKeyRecord():
+                reply = codec.to_json(record.reply)
+                owner = (record.credential, record.client_key)
+                keys.append((*owner, record.body_hash, reply, record.at_ms))
+    bulk.insert(connection, _CONTENT, contents)
+    bulk.insert(connection, _CLIENT_KEY, keys)
+
+
+def texts(
+    connection: sqlalchemy.Connection, content_ids: Iterable[ids.ContentId]
+) -> dict[ids.ContentId, str | None]:
+    """Texts by id; None for one that was forgotten or never kept."""
+    found: dict[ids.ContentId, str | None] = dict.fromkeys(content_ids)
+    wanted = tuple(found)
+    text = f"SELECT content_id, text FROM content WHERE content_id IN ({_places(wanted)})"
+    for content_id, kept in connection.exec_driver_sql(text, wanted):
+        found[content_id] = kept
+    return found
+
+
+def forget(connection: sqlalchemy.Connection, content_ids: Sequence[ids.ContentId]) -> None:
+    """Null texts."""
+    text = f"UPDATE content SET text = NULL WHERE content_id IN ({_places(content_ids)})"
+    connection.exec_driver_sql(text, tuple(content_ids))
+
+
+def _places(values: Sequence[str]) -> str:
+    return bulk.placeholders(len(values))
+
+
+def client_key(
+    connection: sqlalchemy.Connection, credential: str, key: str
+) -> tuple[str, decisions.Reply] | None:
+    """The hash of the body that came with a client key, and its reply."""
+    found = connection.exec_driver_sql(
+        "SELECT body_hash, reply FROM client_key WHERE credential = ? AND client_key = ?",
+        (credential, key),
+    ).one_or_none()
+    return None if found is None else (found[0], _REPLY.validate_json(found[1]))
+
+
+def expire_client_keys(connection: sqlalchemy.Connection, before_ms: int) -> None:
+    """Delete client keys that were kept before a time."""
+    connection.exec_driver_sql("DELETE FROM client_key WHERE at_ms < ?", (before_ms,))
+
+
+def insert_checkpoint(connection: sqlalchemy.Connection, checkpoint: world.Snapshot) -> None:
+    """Keep a checkpoint, and of the earlier ones only the newest."""
+    row = (checkpoint.head_seq, checkpoint.version, codec.to_json(checkpoint))
+    bulk.insert(connection, _CHECKPOINT, [row], changes=("version", "body"))
+    connection.exec_driver_sql(
+        "DELETE FROM checkpoint WHERE head_seq NOT IN "
+        "(SELECT head_seq FROM checkpoint ORDER BY head_seq DESC LIMIT ?)",
+        (CHECKPOINTS_KEPT,),
+    )
+
+
+def latest_checkpoint(connection: sqlalchemy.Connection) -> world.Snapshot | None:
+    """The newest checkpoint that this version can read."""
+    found = connection.exec_driver_sql(
+        "SELECT body FROM checkpoint WHERE version = ? ORDER BY head_seq DESC",
+        (world.SNAPSHOT_VERSION,),
+    )
+    for (body,) in found.all():
+        try:
+            return world.Snapshot.model_validate_json(body)
+        except pydantic.ValidationError:
+            continue
+    return None
+
+
+def drained(connection: sqlalchemy.Connection) -> bool:
+    """Whether the last run ended by draining."""
+    return bool(connection.exec_driver_sql("SELECT drained FROM run").scalar_one())
+
+
+def set_drained(connection: sqlalchemy.Connection, value: bool) -> None:
+    """Note whether this run has drained."""
+    connection.exec_driver_sql("UPDATE run SET drained = ?", (int(value),))

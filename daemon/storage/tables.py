@@ -1,0 +1,117 @@
+"""The tables of the state database, under a MetaData of their own.
+
+These classes never validate: what goes in has been validated as a value of `domain`. Columns are in
+the order in which `bulk` writes them. The schema itself is made by `migrations`; a test compares.
+"""
+
+import sqlalchemy
+import sqlmodel
+from sqlalchemy import orm
+
+
+class _Table(sqlmodel.SQLModel, registry=orm.registry()):
+    """Base of this database's tables: no other database shares its MetaData."""
+
+
+METADATA = _Table.metadata
+
+
+class Event(_Table, table=True):
+    """The log. `task_seq` and `conversation_seq` are where those began, and what is searched by."""
+
+    __table_args__ = (
+        sqlalchemy.Index("event_by_task", "task_seq"),
+        sqlalchemy.Index("event_by_conversation", "conversation_seq"),
+    )
+    seq: int = sqlmodel.Field(primary_key=True)
+    at_ms: int
+    task_id: str | None
+    conversation_id: str
+    correlation_id: str
+    type: str
+    version: int
+    body: str
+    task_seq: int | None
+    conversation_seq: int
+
+
+class Content(_Table, table=True):
+    """Texts that events refer to; NULL once forgotten."""
+
+    content_id: str = sqlmodel.Field(primary_key=True)
+    owner: str
+    text: str | None
+
+
+class ClientKey(_Table, table=True):
+    """Answers to keyed writes, so that a repetition gets the same."""
+
+    __tablename__ = "client_key"
+    credential: str = sqlmodel.Field(primary_key=True)
+    client_key: str = sqlmodel.Field(primary_key=True)
+    body_hash: str
+    reply: str
+    at_ms: int
+
+
+class Checkpoint(_Table, table=True):
+    """The folded world at a place in the log."""
+
+    head_seq: int = sqlmodel.Field(primary_key=True)
+    version: int
+    body: str
+
+
+class Task(_Table, table=True):
+    """A projection: `body` is a `projections.TaskRow`."""
+
+    __table_args__ = (
+        sqlalchemy.Index("task_by_id", "task_id", unique=True),
+        sqlalchemy.Index("task_by_conversation", "conversation_seq", "submitted_seq"),
+        sqlalchemy.Index("task_by_state", "state", "submitted_seq"),
+    )
+    submitted_seq: int = sqlmodel.Field(primary_key=True)
+    task_id: str
+    conversation_seq: int
+    state: str
+    answered: int
+    body: str
+
+
+class Approval(_Table, table=True):
+    """A projection: `body` is a `views.ApprovalView`; no outcome while it is pending."""
+
+    __table_args__ = (
+        sqlalchemy.Index("approval_by_id", "approval_id", unique=True),
+        sqlalchemy.Index("approval_by_outcome", "outcome", "requested_seq"),
+    )
+    requested_seq: int = sqlmodel.Field(primary_key=True)
+    approval_id: str
+    outcome: str | None
+    body: str
+
+
+class Conversation(_Table, table=True):
+    """A projection: `body` is a `views.ConversationView`."""
+
+    __table_args__ = (sqlalchemy.Index("conversation_by_id", "conversation_id", unique=True),)
+    created_seq: int = sqlmodel.Field(primary_key=True)
+    conversation_id: str
+    body: str
+
+
+class Projection(_Table, table=True):
+    """One row: the shape of the projections, how far they go, and how many rows they have."""
+
+    version: int = sqlmodel.Field(primary_key=True)
+    seq: int
+    tasks: int
+    approvals: int
+    conversations: int
+
+
+class Run(_Table, table=True):
+    """One row: how the last run of a daemon ended."""
+
+    run_id: int = sqlmodel.Field(primary_key=True)
+    drained: int

@@ -1,0 +1,111 @@
+"""Threads that do the blocking work of a store, so that the event loop never waits for a disk.
+
+A thread that does not answer in time, or that a fault of the program ended, is an error for all who
+wait and for all who come later; nobody hangs. The threads are daemonic: one that is stuck in the
+kernel cannot keep the process from ending.
+"""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from daemon.domain import errors
+
+Result = TypeVar("Result")
+
+STUCK_SECONDS = 30.0
+_JOIN_SECONDS = 5.0
+_ANSWERABLE = (errors.DuckError, ValueError)
+"""What a caller is told; anything else ends the thread, loudly."""
+
+
+class _Job(Generic[Result]):
+    """One piece of work and who waits for it."""
+
+    def __init__(self, work: Callable[[], Result], loop: asyncio.AbstractEventLoop) -> None:
+        self._work = work
+        self._loop = loop
+        self.answer: asyncio.Future[Result] = loop.create_future()
+
+    def do(self) -> None:
+        if self.answer.cancelled():
+            return
+        try:
+            result = self._work()
+        except _ANSWERABLE as error:
+            self.fail(error)
+        else:
+            self._tell(lambda: self.answer.set_result(result))
+
+    def fail(self, error: Exception) -> None:
+        self._tell(lambda: self.answer.set_exception(error))
+
+    def _tell(self, settle: Callable[[], None]) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(lambda: None if self.answer.done() else settle())
+
+
+class Threads:
+    """Some threads over one queue of work. Start and stop them on the event loop's thread."""
+
+    def __init__(self, name: str, count: int, stuck_seconds: float = STUCK_SECONDS) -> None:
+        self._name = name
+        self._stuck_seconds = stuck_seconds
+        self._jobs: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
+        self._fault: str | None = None
+        self._threads = [
+            threading.Thread(target=self._serve, name=f"{name}-{number}", daemon=True)
+            for number in range(count)
+        ]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Let the threads finish what is queued and end; give up on one that is stuck."""
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads:
+            if thread.ident is not None and self._fault is None:
+                thread.join(_JOIN_SECONDS)
+
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """Have `work` done on one of the threads.
+
+        Cancelling the caller keeps work that has not begun from being done; work that has begun is
+        finished.
+
+        Raises:
+            errors.StorageFault: a thread does not answer or has died; what `work` did is unknown.
+        """
+        if self._fault is not None:
+            raise errors.StorageFault(self._fault)
+        job = _Job(work, asyncio.get_running_loop())
+        self._jobs.put(job)
+        try:
+            async with asyncio.timeout(self._stuck_seconds):
+                return await job.answer
+        except TimeoutError as error:
+            self._fault = f"The {self._name} thread is stuck: restart the daemon."
+            raise errors.StorageFault(self._fault) from error
+
+    def _serve(self) -> None:
+        job: _Job[Any] | None = None
+        try:
+            while (job := self._jobs.get()) is not None:
+                job.do()
+        finally:
+            if job is not None:
+                self._break(job)
+
+    def _break(self, job: _Job[Any]) -> None:
+        """A fault of the program ends this thread: tell who waits, and refuse who comes."""
+        self._fault = f"The {self._name} thread ended by a fault of the program: see the log."
+        job.fail(errors.StorageFault(self._fault))
+        while not self._jobs.empty():
+            queued = self._jobs.get()
+            if queued is not None:
+                queued.fail(errors.StorageFault(self._fault))

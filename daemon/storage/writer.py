@@ -1,0 +1,112 @@
+"""The one writer: turns a commit into one transaction. Lives on the writer thread alone.
+
+Never keeps half of anything: what it remembers between commits changes only after one succeeded.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from daemon.domain import decisions, events, ids, world
+from daemon.storage import codec, database, event_store, projection_rows, projections, records
+
+_ROWS_REMEMBERED = 512
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one commit keeps."""
+
+    recorded: tuple[events.Recorded, ...]
+    records: tuple[decisions.Record, ...]
+    checkpoint: world.Snapshot | None
+
+
+class Writer:
+    """Commits batches. `head_seq` may be read from any thread."""
+
+    def __init__(
+        self, opened: database.Database, events_codec: codec.Codec, client_key_days: int
+    ) -> None:
+        self.head_seq = 0
+        self._database = opened
+        self._connection = opened.writer
+        self._codec = events_codec
+        self._keys_kept_ms = client_key_days * records.DAY_MS
+        self._keys_expired_ms = 0
+        self._rows = projections.Rows()
+
+    def prepare(self) -> None:
+        """Find the head of the log and make the projections agree with it."""
+        with database.faults(), self._connection.begin():
+            self.head_seq = event_store.head_seq(self._connection)
+            if not projection_rows.agree(self._connection, self.head_seq):
+                projection_rows.rebuild(self._connection, self._read_page)
+
+    def _read_page(self, after_seq: int, limit: int) -> tuple[events.Recorded, ...]:
+        return event_store.read(self._connection, self._codec, after_seq, limit)
+
+    def commit(self, batch: Batch) -> None:
+        """Keep a batch whole, or nothing of it.
+
+        Raises:
+            ValueError: the events do not follow the log; a fault of the program.
+            errors.StorageFull: no room; the same batch may be tried again.
+            errors.StorageFault: the database cannot be written.
+        """
+        event_store.check_sequence(self.head_seq, batch.recorded)
+        with database.faults():
+            self._forget_rows_when_many()
+            with self._connection.begin():
+                changed = self._write_events(batch.recorded)
+                records.insert(self._connection, batch.records)
+                if batch.checkpoint is not None:
+                    records.insert_checkpoint(self._connection, batch.checkpoint)
+                expired_ms = self._expire_client_keys(batch)
+        self._rows.adopt(changed)
+        self._keys_expired_ms = expired_ms
+        if batch.recorded:
+            self.head_seq = batch.recorded[-1].seq
+
+    def _write_events(self, recorded: Sequence[events.Recorded]) -> projections.Rows:
+        if not recorded:
+            return projections.Rows()
+        projection_rows.load(self._connection, self._rows, projections.named(recorded))
+        changed = projections.project(self._rows, recorded)
+        after = projections.Rows(
+            tasks=self._rows.tasks | changed.tasks,
+            conversations=self._rows.conversations | changed.conversations,
+        )
+        event_store.append(self._connection, self._codec, recorded, after)
+        span = (self.head_seq, recorded[-1].seq)
+        projection_rows.write(self._connection, after, changed, span)
+        return changed
+
+    def _forget_rows_when_many(self) -> None:
+        rows = self._rows
+        if len(rows.tasks) + len(rows.approvals) + len(rows.conversations) > _ROWS_REMEMBERED:
+            self._rows = projections.Rows()
+
+    def _expire_client_keys(self, batch: Batch) -> int:
+        """At the first commit and then daily, by the clock of the events; returns when last."""
+        now_ms = batch.recorded[-1].at_ms if batch.recorded else 0
+        if now_ms - self._keys_expired_ms < records.DAY_MS:
+            return self._keys_expired_ms
+        records.expire_client_keys(self._connection, now_ms - self._keys_kept_ms)
+        return now_ms
+
+    def set_drained(self, drained: bool) -> None:
+        """Note how this run ends."""
+        with database.faults(), self._connection.begin():
+            records.set_drained(self._connection, drained)
+
+    def forget(self, content_ids: Sequence[ids.ContentId]) -> None:
+        """Null texts, and empty the write-ahead log of their old pages if no reader needs it."""
+        with database.faults():
+            with self._connection.begin():
+                records.forget(self._connection, content_ids)
+            self._database.truncate_wal()
+
+    def truncate_wal(self) -> bool:
+        """Empty the write-ahead log; False while a reader needs it."""
+        with database.faults():
+            return self._database.truncate_wal()
