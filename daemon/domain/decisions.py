@@ -178,11 +178,13 @@ class ClientKeyRecord(base.Value):
 
 Record = ContentRecord | ClientKeyRecord
 
+_Log = tuple[events.Recorded, ...]
+
 
 class Step(base.Value):
     """What one input led to. Empty when the input came too late to matter."""
 
-    events: tuple[events.Recorded, ...] = ()
+    events: _Log = ()
     records: tuple[Record, ...] = ()
     actions: tuple[Action, ...] = ()
     reply: Reply | Rejected | None = None
