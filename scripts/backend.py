@@ -4,7 +4,7 @@
 this runs before anything is installed. Printed for scripts/setup, one a line: the backend, then the
 CMake arguments that build it; what the owner should know goes to stderr.
 
-    backend.py choose [auto|cpu|cuda|rocm|vulkan]
+    backend.py choose auto|cpu|cuda|rocm|vulkan STANDING
     backend.py installed SITE_PACKAGES
 """
 
@@ -78,38 +78,43 @@ class Choice:
     notices: tuple[str, ...] = ()
 
 
-def choose(facts: Facts, wanted: str = "auto") -> Choice:
+def choose(facts: Facts, wanted: str = "auto", standing: str = "none") -> Choice:
     """The best build for the GPUs found, or the one that was asked for.
+
+    A standing build that serves a GPU stays when its compiler or driver is away for a while.
 
     Raises:
         Impossible: what was asked for is no backend, or its build tools are missing.
     """
     if wanted != "auto":
-        return Choice(_forced(facts, wanted))
+        return Choice(_forced(facts, wanted, standing))
     if "nvidia-undriven" in facts.cards and "nvidia" not in facts.cards:
-        return Choice("cpu", (_cpu_notice(facts, "its driver (nvidia-smi must list it)"),))
+        kept = standing if standing in ("cuda", "vulkan") else "cpu"
+        return Choice(kept, (_notice(facts, "its driver (nvidia-smi must list it)"),))
     fitting = [name for name in SERVES if facts.cards & SERVES[name]]
     for backend in fitting:
-        if not facts.missing(backend):
+        if backend == standing or not facts.missing(backend):
             return Choice(backend, _better(facts, fitting, backend))
     if fitting:
-        return Choice("cpu", (_cpu_notice(facts, " or ".join(MENDING[name] for name in fitting)),))
+        return Choice("cpu", (_notice(facts, " or ".join(MENDING[name] for name in fitting)),))
     return Choice("cpu")
 
 
-def _forced(facts: Facts, wanted: str) -> str:
+def _forced(facts: Facts, wanted: str, standing: str) -> str:
     if wanted not in BACKENDS:
         raise Impossible(f"DUCKLM_BACKEND is auto, {', '.join(BACKENDS)}; not {wanted!r}")
-    if missing := facts.missing(wanted):
+    if wanted != standing and (missing := facts.missing(wanted)):
         raise Impossible(
             f"A {wanted} build needs {', '.join(missing)}: install {MENDING[wanted]} and run again"
         )
     return wanted
 
 
-def _cpu_notice(facts: Facts, mending: str) -> str:
+def _notice(facts: Facts, mending: str) -> str:
     found = " and ".join(sorted({CARDS[card] for card in facts.cards}))
-    return f"This machine has {found}, but gets a CPU build. To use it, install {mending}."
+    return (
+        f"This machine has {found}, but models will run on the CPU. To use it, install {mending}."
+    )
 
 
 def _better(facts: Facts, fitting: Iterable[str], backend: str) -> tuple[str, ...]:
@@ -125,7 +130,7 @@ def _better(facts: Facts, fitting: Iterable[str], backend: str) -> tuple[str, ..
 def cmake_arguments(facts: Facts, backend: str) -> str:
     """What CMake needs for a backend; a compiler that is not on PATH is named by its place."""
     arguments = ["-DLLAVA_BUILD=OFF", *CMAKE_ARGUMENTS[backend]]
-    if backend == "cuda" and shutil.which("nvcc") is None:
+    if backend == "cuda" and "nvcc" in facts.parts and shutil.which("nvcc") is None:
         arguments.append(f"-DCMAKE_CUDA_COMPILER={facts.parts['nvcc']}")
     return " ".join(arguments)
 
@@ -190,18 +195,19 @@ def main(arguments: list[str]) -> int:
         case ["installed", site_packages]:
             sys.stdout.write(f"{installed(Path(site_packages))}\n")
             return 0
-        case ["choose", *rest] if len(rest) <= 1:
+        case ["choose", wanted, standing]:
             facts = probe()
             try:
-                choice = choose(facts, *rest)
+                choice = choose(facts, wanted, standing)
             except Impossible as error:
                 sys.stderr.write(f"{error}\n")
                 return 1
             sys.stderr.writelines(f"{notice}\n" for notice in choice.notices)
             sys.stdout.write(f"{choice.backend}\n{cmake_arguments(facts, choice.backend)}\n")
             return 0
-    sys.stderr.write(f"{__doc__}\n")
-    return 2
+        case _:
+            sys.stderr.write(f"{__doc__}\n")
+            return 2
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def test_a_cpu_build_beside_a_gpu_is_said_with_what_mends_it(
     choice = backend.choose(facts(cards, parts))
     assert choice.backend == "cpu"
     (notice,) = choice.notices
-    assert "gets a CPU build" in notice
+    assert "will run on the CPU" in notice
     assert all(word in notice for word in words.split())
 
 
@@ -75,6 +75,32 @@ def test_a_forced_build_needs_its_tools_and_no_gpu(name: str) -> None:
 def test_a_forced_build_that_cannot_be_is_an_error_that_says_why(name: str) -> None:
     with pytest.raises(backend.Impossible, match="DUCKLM_BACKEND is|needs .*: install .*apt"):
         backend.choose(facts("nvidia amd intel", NOTHING), name)
+
+
+@pytest.mark.parametrize(
+    ("cards", "standing", "expected"),
+    [
+        ("nvidia", "cuda", "cuda"),
+        ("nvidia-undriven", "cuda", "cuda"),
+        ("intel", "vulkan", "vulkan"),
+        ("", "cuda", "cpu"),
+        ("amd", "cuda", "cpu"),
+        ("nvidia", "cpu", "cpu"),
+    ],
+)
+def test_a_build_that_stands_stays_while_its_tools_are_away(
+    cards: str, standing: str, expected: str
+) -> None:
+    assert backend.choose(facts(cards, NOTHING), "auto", standing).backend == expected
+
+
+def test_a_better_build_replaces_one_that_stands() -> None:
+    assert backend.choose(facts("nvidia", CUDA | VULKAN), "auto", "vulkan").backend == "cuda"
+    assert backend.choose(facts("nvidia", VULKAN), "auto", "cuda").backend == "cuda"
+
+
+def test_a_forced_build_that_stands_needs_no_tools() -> None:
+    assert backend.choose(facts("", NOTHING), "cuda", "cuda").backend == "cuda"
 
 
 def test_cmake_is_told_the_backend() -> None:
