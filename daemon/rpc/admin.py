@@ -6,7 +6,6 @@ from daemon.domain import views
 from daemon.rpc import convert, interceptors
 from proto.ducklm.v1 import admin_pb2, admin_pb2_grpc
 
-
 Look = Callable[[], views.DaemonView]
 
 

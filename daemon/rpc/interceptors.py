@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import grpc
 import structlog
@@ -60,9 +60,10 @@ OPEN = ("/grpc.health.v1.Health/",)
 WAITS_FOR_TASK = frozenset({f"{_S}Tasks/Ask"})
 
 _log = structlog.get_logger(__name__)
-Context = aio.ServicerContext[Any, Any]
-Handler = grpc.RpcMethodHandler[Any, Any]
-Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]]
+# The stubs are generic, the classes at run time are not.
+Context: TypeAlias = "aio.ServicerContext[Any, Any]"
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+Continuation: TypeAlias = "Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]]"
 
 
 class _Fault(Exception):
@@ -81,8 +82,8 @@ class Gate(aio.ServerInterceptor):
         self._known = known
 
     async def intercept_service(
-        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
-    ) -> Handler | None:
+        self, continuation: "Continuation", handler_call_details: grpc.HandlerCallDetails
+    ) -> "Handler | None":
         handler = await continuation(handler_call_details)
         method = str(handler_call_details.method)
         if handler is None or method.startswith(OPEN):
@@ -168,9 +169,10 @@ class _Guard:
 
 
 def _metadata(context: Context, key: str) -> str:
-    sent = context.invocation_metadata()
-    value = sent.get(key) if sent is not None else None
-    return value if isinstance(value, str) else ""
+    for name, value in tuple(context.invocation_metadata() or ()):
+        if name == key and isinstance(value, str):
+            return value
+    return ""
 
 
 def _token(context: Context) -> str:

@@ -7,7 +7,7 @@ so no producer can run ahead of the log.
 import asyncio
 from dataclasses import dataclass
 
-from daemon.domain import decisions, inputs
+from daemon.domain import decisions, errors, inputs
 
 ReplyFuture = asyncio.Future[decisions.Reply]
 
@@ -26,6 +26,7 @@ class Inbox:
     def __init__(self, capacity_inputs: int) -> None:
         self._queue: asyncio.Queue[Envelope] = asyncio.Queue()
         self._room = asyncio.Semaphore(capacity_inputs)
+        self._closed = False
 
     def post(self, given: inputs.Input) -> None:
         """Add one of the runtime's own inputs. Running actions and timers bound their number."""
@@ -37,10 +38,18 @@ class Inbox:
         Raises:
             errors.Refusal: it was refused, or could not be kept; nothing happened.
         """
+        if self._closed:
+            raise errors.Refusal(
+                errors.RefusalKind.UNAVAILABLE, "The daemon is stopping. Try again in a moment."
+            )
         reply: ReplyFuture = asyncio.get_running_loop().create_future()
         async with self._room:
             self._queue.put_nowait(Envelope(given, reply))
             return await reply
+
+    def close(self) -> None:
+        """Take no more writes; what stands in the inbox is still served."""
+        self._closed = True
 
     async def take(self, most: int) -> list[Envelope]:
         """At least one input and at most so many, in order of their coming."""

@@ -91,22 +91,43 @@ class RuntimeLoop:
         self._inbox = box
         self._bus = publish
         self._held: list[inbox.Envelope] = []
+        self._draining = False
         self._checkpoint_seq = current.head_seq
 
     async def run(self, performer: Performer) -> None:
         """Serve the inbox until cancelled."""
-        while True:
-            await self.round(performer)
-
-    async def round(self, performer: Performer) -> None:
-        """Take what has come, and make it real."""
         most = self._rules.limits.batch_inputs
-        if self._held:
-            await asyncio.sleep(RETRY_SECONDS)
-            envelopes = self._held + self._inbox.take_waiting(most)
-        else:
-            envelopes = await self._inbox.take(most)
-        self._held = []
+        while True:
+            if self._held:
+                await self._retry(performer)
+            else:
+                await self._process(await self._inbox.take(most), performer)
+
+    async def recover(self, restarts: Sequence[inputs.RecoverTask], performer: Performer) -> None:
+        """Let every live task go on, before anything else is served."""
+        for start in range(0, len(restarts), self._rules.limits.batch_inputs):
+            chunk = restarts[start : start + self._rules.limits.batch_inputs]
+            await self._process([inbox.Envelope(one) for one in chunk], performer)
+            while self._held:
+                await self._retry(performer)
+
+    def drain(self) -> None:
+        """From now on nothing more of a task starts; the next daemon goes on from the log."""
+        self._draining = True
+
+    async def finish(self, performer: Performer) -> None:
+        """Serve what stands in the inbox, once `run` has ended."""
+        while waiting := self._inbox.take_waiting(self._rules.limits.batch_inputs):
+            await self._process(waiting, performer)
+
+    async def _retry(self, performer: Performer) -> None:
+        await asyncio.sleep(RETRY_SECONDS)
+        waiting = self._inbox.take_waiting(self._rules.limits.batch_inputs)
+        held, self._held = self._held, []
+        await self._process(held + waiting, performer)
+
+    async def _process(self, taken: Sequence[inbox.Envelope], performer: Performer) -> None:
+        envelopes = [one for one in taken if not (self._draining and _starts(one.input))]
         try:
             known = await self._look_up(envelopes)
         except errors.StorageFault as error:
@@ -209,3 +230,16 @@ class RuntimeLoop:
         self._bus.publish(batch.events)
         for action in batch.actions:
             performer.perform(action)
+
+
+_STARTERS = (
+    inputs.ContextGathered,
+    inputs.ContextFailed,
+    inputs.CallInspected,
+    inputs.CallReconciled,
+)
+
+
+def _starts(given: inputs.Input) -> bool:
+    """Whether an input would only start the next part of a task."""
+    return isinstance(given, _STARTERS)

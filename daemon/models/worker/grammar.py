@@ -100,7 +100,7 @@ class _Writer:
                 return self._choice(known, choice, at, depth)
         if "const" in known:
             _only(known, frozenset(["const", "type"]), at)
-            return _literal(json.dumps(known["const"], separators=(",", ":")))
+            return _literal(known["const"], at)
         if "enum" in known:
             return self._enumeration(known, at)
         return self._typed(known, at, depth)
@@ -133,7 +133,7 @@ class _Writer:
         values = schema["enum"]
         if not isinstance(values, list) or not values:
             raise SchemaError(f"{at}/enum: a list of values is wanted")
-        literals = [_literal(json.dumps(value, separators=(",", ":"))) for value in values]
+        literals = [_literal(value, at) for value in values]
         return self._rule(" | ".join(literals))
 
     def _typed(self, schema: Mapping[str, object], at: str, depth: int) -> str:
@@ -171,7 +171,7 @@ class _Writer:
         members = []
         for name, value in properties.items():
             inner = self._visit(value, f"{at}/properties/{name}", depth + 1)
-            key = _literal(json.dumps(name))
+            key = _literal(name, at)
             members.append((self._rule(f"{key} colon {inner}"), name in required))
         return self._rule(f'"{{" {self._members(members)} "}}"')
 
@@ -251,6 +251,9 @@ def _bounds(schema: Mapping[str, object], least: str, most: str, at: str) -> str
     return f"{{{low},{high}}}"
 
 
-def _literal(text: str) -> str:
-    """A GBNF string for ASCII text, such as json.dumps gives."""
+def _literal(value: object, at: str) -> str:
+    """A GBNF string of the value as JSON; its controls are escaped by JSON already."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise SchemaError(f"{at}: half of a character cannot be used")
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 COPY_TOKENS = 8
 """A shorter shared prefix is not worth a copy."""
-LOSS_TOKENS = 32
+LOSS_TOKENS = 8
 """A tail this short is cut off without regret: an answer's end that is written differently."""
 
 

@@ -56,11 +56,13 @@ class Sampler:
 
     def next(self, context: int, row: int) -> int:
         """Choose and accept the token that follows the batch's `row`."""
-        if self._grammar is None:
+        if self._grammar is None and not self._greedy:
             return int(llama_cpp.llama_sampler_sample(self._chain, context, row))
         pointer = llama_cpp.llama_get_logits_ith(context, row)
         logits = np.ctypeslib.as_array(pointer, (self._size,))
         token = self._free(logits)
+        if self._grammar is None:
+            return token
         if not self._allows(token):
             token = self._bounded(logits)
         llama_cpp.llama_sampler_accept(self._grammar, token)

@@ -1,0 +1,329 @@
+"""The composition root: the only module that names concretes, and the daemon's life.
+
+    settings ─► store ─► world ─► loop ◄─ inbox ◄─ rpc
+                  ▲                │         ▲
+                  └── one writer ──┤         └──── outcomes
+                                   └─► effects ─► model slots, tools, timers
+
+Start: open the store, fold the log, listen (NOT_SERVING), let every live task go on, then SERVING.
+Stop: NOT_SERVING, refuse writes, let commands end within a grace, checkpoint, close. In between, a
+side task that dies stops the daemon with a fault, because a half daemon would lose what it takes.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib import util
+from pathlib import Path
+
+import psutil
+import structlog
+
+from daemon import exits, logs
+from daemon.config import settings as configured
+from daemon.decide import turn
+from daemon.domain import errors, inputs, redaction, views
+from daemon.models import gguf, scripted, session, slots
+from daemon.rpc import backend, credentials, server
+from daemon.runtime import (
+    bus,
+    clock,
+    contents,
+    effects,
+    inbox,
+    loop,
+    model_calls,
+    ports,
+    resume,
+    supervisor,
+    tool_calls,
+)
+from daemon.storage import lock, sqlite_store
+from tools import contract, registry
+
+VERSION = "0.1.0"
+SOCKET_NAME = "ducklmd.sock"
+_CLOSE_SECONDS = 2.0
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where the daemon keeps things: nothing is written elsewhere."""
+
+    state: Path
+    projects: Path
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What of the running daemon the stages of its life need."""
+
+    store: sqlite_store.SqliteStore
+    box: inbox.Inbox
+    runtime: loop.RuntimeLoop
+    performer: effects.Effects
+    timers: clock.Timers
+    publish: bus.Bus
+    models: slots.Slots
+    listening: server.Server
+
+
+def run(arguments: exits.Arguments, held: lock.StateLock) -> int:
+    """Load the settings, serve until a signal says stop; returns the exit code."""
+    try:
+        chosen = configured.load(
+            configured.Places(
+                arguments.xdg_config, arguments.config, arguments.models, arguments.listen
+            ),
+            os.environ,
+        )
+        token = credentials.owner_token(arguments.state)
+        logs.set_up(chosen.daemon.log.level, redaction.Redactor((token,)), sys.stderr)
+        folders = Folders(state=arguments.state, projects=arguments.projects)
+        return asyncio.run(_serve(Daemon(chosen, folders, held, token)))
+    except errors.ConfigFault as fault:
+        for line in fault.faults:
+            sys.stderr.write(f"ducklmd: {line}\n")
+        return exits.Exit.SETTINGS
+    except errors.StorageFault as error:
+        sys.stderr.write(f"ducklmd: {error}\n")
+        return exits.Exit.STATE
+
+
+async def _serve(daemon: "Daemon") -> int:
+    """Serve; the first signal drains, a second one exits at once."""
+    stop = asyncio.Event()
+    events = asyncio.get_running_loop()
+
+    def ordered() -> None:
+        if stop.is_set():
+            os._exit(exits.Exit.FAULT)
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        events.add_signal_handler(number, ordered)
+    return await daemon.serve(stop)
+
+
+class Daemon:
+    """One daemon, from `serve` to its end."""
+
+    def __init__(
+        self, chosen: configured.Settings, folders: Folders, held: lock.StateLock, token: str
+    ) -> None:
+        self._chosen = chosen
+        self._folders = folders
+        self._held = held
+        self._token = token
+        self._clock = clock.SystemClock()
+        self._started_ms = self._clock.now_ms()
+        self._draining = False
+
+    async def serve(self, stop: asyncio.Event) -> int:
+        """Serve until told to stop; returns the exit code.
+
+        Raises:
+            errors.ConfigFault: a setting cannot be used.
+            errors.StorageFault: the store cannot be used.
+        """
+        async with AsyncExitStack() as stack:
+            parts = await self._assemble(stack)
+            watched = await stack.enter_async_context(supervisor.Supervisor())
+            addresses = self._addresses()
+            clean = await parts.store.drained()
+            await parts.store.set_drained(False)
+            bound = await parts.listening.start(addresses)
+            restarts = resume.restarts(parts.runtime.world, clean)
+            await parts.runtime.recover(restarts, parts.performer)
+            watched.start("loop", parts.runtime.run(parts.performer))
+            watched.start("timers", parts.timers.run())
+            await parts.listening.set_serving(True)
+            _log.info("serving", addresses=bound, head_seq=parts.publish.head_seq)
+            for notice in self._chosen.notices:
+                _log.warning("notice", text=notice)
+            failed = await _first(stop, watched)
+            await self._drain(parts, watched)
+            return 1 if failed else 0
+
+    def _addresses(self) -> list[str]:
+        socket = f"unix:{self._folders.state / SOCKET_NAME}"
+        listen = self._chosen.daemon.daemon.listen
+        return [socket if address == "unix" else address for address in listen]
+
+    async def _assemble(self, stack: AsyncExitStack) -> _Parts:
+        limits = self._chosen.daemon.limits
+        store = await stack.enter_async_context(
+            sqlite_store.open_store(self._folders.state, self._held, limits.client_key_days)
+        )
+        models = await stack.enter_async_context(_slots(self._chosen))
+        offered = self._tools()
+        rules = turn.Rules(
+            limits=limits,
+            tools={name: tool.spec for name, tool in offered.items()},
+            system_prompt=self._chosen.system_prompt,
+        )
+        current = await resume.load(store)
+        kept = contents.Contents(store)
+        box = inbox.Inbox(limits.inbox_inputs)
+        publish = bus.Bus(store, self._clock, current.head_seq, limits.subscribers)
+        timers = clock.Timers(
+            self._clock,
+            lambda kind, subject: box.post(inputs.TimerFired(timer=kind, subject=subject)),
+        )
+        performer = effects.Effects(
+            model_calls.ModelCalls(models, store, kept, box, publish, limits.history_exchanges),
+            self._tool_calls(offered, store.artifacts, kept, box, publish),
+            timers,
+            box,
+        )
+        runtime = loop.RuntimeLoop(
+            rules, current, store, kept, self._clock, clock.SystemChance(), box, publish
+        )
+        served = backend.Backend(box, store, store.artifacts, kept, publish, limits.artifact_bytes)
+        listening = server.Server(
+            served,
+            lambda: self._look(runtime, models),
+            credentials.of_owner(self._token),
+            self._folders.state,
+        )
+        return _Parts(store, box, runtime, performer, timers, publish, models, listening)
+
+    def _tools(self) -> Mapping[str, contract.Tool]:
+        chosen = self._chosen.daemon
+        return registry.build(
+            chosen.tools.shell_exec, chosen.limits.shell_seconds, chosen.tools.testing
+        )
+
+    def _tool_calls(
+        self,
+        offered: Mapping[str, contract.Tool],
+        artifacts: ports.Artifacts,
+        kept: contents.Contents,
+        box: inbox.Inbox,
+        publish: bus.Bus,
+    ) -> tool_calls.ToolCalls:
+        limits = self._chosen.daemon.limits
+        folder = Path(self._chosen.daemon.tools.folder or self._folders.projects / "default")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return tool_calls.ToolCalls(
+            offered,
+            str(folder.expanduser().resolve()),
+            artifacts,
+            kept,
+            box,
+            publish,
+            self._clock,
+            limits.result_to_model_chars,
+            limits.artifact_bytes,
+        )
+
+    def _look(self, runtime: loop.RuntimeLoop, models: slots.Slots) -> views.DaemonView:
+        current = runtime.world
+        return views.DaemonView(
+            version=VERSION,
+            started_ms=self._started_ms,
+            state_folder=str(self._folders.state),
+            head_seq=current.head_seq,
+            tasks_queued=len(current.queued),
+            tasks_running=len(current.running),
+            tasks_waiting=resume.waiting(current),
+            approvals_pending=sum(one.outcome is None for one in current.approvals.values()),
+            resident_bytes=psutil.Process(os.getpid()).memory_info().rss,
+            draining=self._draining,
+            slots=models.views(),
+            notices=self._chosen.notices,
+        )
+
+    async def _drain(self, parts: _Parts, watched: supervisor.Supervisor) -> None:
+        self._draining = True
+        grace_seconds = self._chosen.daemon.limits.drain_seconds
+        await parts.listening.set_serving(False)
+        parts.box.close()
+        parts.runtime.drain()
+        await parts.performer.stop(grace_seconds)
+        await watched.end("timers")
+        await watched.end("loop")
+        await parts.runtime.finish(parts.performer)
+        parts.publish.close()
+        await parts.listening.stop(_CLOSE_SECONDS)
+        try:
+            await parts.runtime.checkpoint()
+            await parts.store.set_drained(True)
+        except errors.StorageFault as error:
+            _log.error("drain_not_kept", reason=str(error))
+        _log.info("drained")
+
+
+async def _first(stop: asyncio.Event, watched: supervisor.Supervisor) -> bool:
+    """Wait for the order to stop, or for a side task's death; True when it was that."""
+    ordered = asyncio.create_task(stop.wait())
+    died = asyncio.create_task(watched.watch())
+    await asyncio.wait((ordered, died), return_when=asyncio.FIRST_COMPLETED)
+    failed = died.done()
+    for task in (ordered, died):
+        task.cancel()
+        await asyncio.wait((task,))
+    return failed
+
+
+@asynccontextmanager
+async def _slots(chosen: configured.Settings) -> AsyncIterator[slots.Slots]:
+    built = await asyncio.to_thread(_build_slots, chosen)
+    try:
+        yield built
+    finally:
+        await built.stop()
+
+
+def _build_slots(chosen: configured.Settings) -> slots.Slots:
+    models: dict[str, ports.Model] = {}
+    details: dict[str, str] = {}
+    for name, slot in chosen.models.slots.items():
+        match slot:
+            case configured.GgufSlot():
+                path = _in_package(slot.package, slot.path)
+                models[name] = _gguf(name, path, slot, chosen.daemon.limits.progress_seconds)
+                details[name] = str(path)
+            case configured.ScriptedSlot():
+                models[name] = scripted.ScriptedModel.load(name, Path(slot.path))
+                details[name] = slot.path
+            case configured.SentenceSlot():
+                continue
+    for name in dict.fromkeys(one for listed in chosen.models.roles.values() for one in listed):
+        if name.startswith(configured.SCRIPTED_PREFIX):
+            path = Path(name.removeprefix(configured.SCRIPTED_PREFIX)).expanduser()
+            models[name] = scripted.ScriptedModel.load(name, path)
+            details[name] = str(path)
+    return slots.Slots(models, chosen.models.roles, details)
+
+
+def _gguf(
+    name: str, path: Path, slot: configured.GgufSlot, progress_seconds: int
+) -> gguf.GgufModel:
+    return gguf.GgufModel(
+        gguf.Settings(
+            name=name,
+            path=path,
+            context_tokens=slot.context_tokens,
+            places=slot.places,
+            gpu_layers=slot.gpu_layers,
+            threads=slot.threads,
+            patience=session.Patience(progress_seconds=progress_seconds),
+        )
+    )
+
+
+def _in_package(package: str, path: str) -> Path:
+    """A file of an installed package, found without importing it."""
+    if not package:
+        return Path(path)
+    spec = util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise errors.ConfigFault([f"the package {package} is missing: run ./scripts/run to set up"])
+    return Path(spec.submodule_search_locations[0]) / path

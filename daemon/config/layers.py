@@ -1,0 +1,105 @@
+"""Reads TOML files and the environment, and merges them by key. Knows no setting by name."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from daemon.domain import errors
+
+Table = dict[str, object]
+ENVIRONMENT_PREFIX = "DUCKLM_"
+PACKAGED = "config"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Settings from one place; `source` names it for a person, `folder` is where paths start."""
+
+    source: str
+    table: Table
+    folder: Path | None = None
+
+
+def packaged(name: str) -> Layer:
+    """The defaults that come with the program."""
+    text = (resources.files(PACKAGED) / name).read_text(encoding="utf-8")
+    return Layer(f"packaged {name}", tomllib.loads(text))
+
+
+def file(path: Path) -> Layer | None:
+    """A file of the owner's; None when there is none.
+
+    Raises:
+        errors.ConfigFault: it cannot be read, or is not TOML.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise errors.ConfigFault([f"{path}: it cannot be read: {error}"]) from error
+    try:
+        return Layer(str(path), tomllib.loads(text), path.parent)
+    except tomllib.TOMLDecodeError as error:
+        raise errors.ConfigFault([f"{path}: it is not valid TOML: {error}"]) from error
+
+
+def environment(variables: Mapping[str, str], sections: frozenset[str]) -> Layer:
+    """`DUCKLM_SECTION__KEY=value` for the sections of one file; the value as TOML, else as text."""
+    table: Table = {}
+    for name, value in sorted(variables.items()):
+        section, found, key = name.removeprefix(ENVIRONMENT_PREFIX).lower().partition("__")
+        if not name.startswith(ENVIRONMENT_PREFIX) or not found or section not in sections:
+            continue
+        place = table.setdefault(section, {})
+        if isinstance(place, dict):
+            place[key] = _value(value)
+    return Layer("the environment", table)
+
+
+def _value(text: str) -> object:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def merge(layers: Sequence[Layer]) -> Table:
+    """All layers as one table; a later layer goes before an earlier one."""
+    merged: Table = {}
+    for layer in layers:
+        _lay_over(merged, layer.table)
+    return merged
+
+
+def _lay_over(under: Table, over: Mapping[str, object]) -> None:
+    for key, value in over.items():
+        below = under.get(key)
+        if isinstance(value, dict) and isinstance(below, dict):
+            copy: Table = dict(below)
+            _lay_over(copy, value)
+            under[key] = copy
+        else:
+            under[key] = value
+
+
+def owner_of(layers: Sequence[Layer], path: Sequence[str | int]) -> Layer:
+    """The layer that has set a key last, or the nearest thing above it."""
+    for depth in range(len(path), 0, -1):
+        for layer in reversed(layers):
+            if _has(layer.table, path[:depth]):
+                return layer
+    return layers[-1]
+
+
+def _has(table: object, path: Sequence[str | int]) -> bool:
+    for part in path:
+        if isinstance(table, dict) and part in table:
+            table = table[str(part)]
+        elif isinstance(table, list) and isinstance(part, int) and part < len(table):
+            table = table[part]
+        else:
+            return False
+    return True

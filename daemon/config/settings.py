@@ -1,0 +1,225 @@
+"""The shape of all settings, and how they are loaded. Every fault of every file comes at once."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+import pydantic
+
+from daemon.config import layers, upgrade
+from daemon.domain import base, errors, limits, messages
+
+SCRIPTED_PREFIX = "scripted:"
+
+
+class Owner(base.Value):
+    telegram: str = ""
+    matrix: str = ""
+
+
+class Listening(base.Value):
+    listen: tuple[str, ...] = pydantic.Field(min_length=1)
+
+
+class Logging(base.Value):
+    level: Literal["debug", "info", "warning", "error"]
+
+
+class Tools(base.Value):
+    shell_exec: bool
+    testing: bool
+    folder: str
+
+
+class DaemonFile(base.Value):
+    """daemon.toml."""
+
+    version: int
+    owner: Owner
+    daemon: Listening
+    log: Logging
+    tools: Tools
+    limits: limits.Limits
+
+
+class GgufSlot(base.Value):
+    """A GGUF file that this daemon loads; with `package`, the path lies inside that package."""
+
+    kind: Literal["gguf"]
+    path: str = pydantic.Field(min_length=1)
+    package: str = ""
+    context_tokens: int = pydantic.Field(default=4096, ge=256)
+    places: int = pydantic.Field(default=2, ge=1, le=64)
+    gpu_layers: int = pydantic.Field(default=-1, ge=-1)
+    threads: int = pydantic.Field(default=0, ge=0)
+
+
+class ScriptedSlot(base.Value):
+    """Replies from a file, for tests and dry runs."""
+
+    kind: Literal["scripted"]
+    path: str = pydantic.Field(min_length=1)
+
+
+class SentenceSlot(base.Value):
+    """A sentence-embedding model; kept for memory."""
+
+    kind: Literal["sentence_embedding"]
+    path: str = pydantic.Field(min_length=1)
+    package: str = ""
+
+
+Slot = Annotated[GgufSlot | ScriptedSlot | SentenceSlot, pydantic.Field(discriminator="kind")]
+
+
+class ModelsFile(base.Value):
+    """models.toml."""
+
+    version: int
+    slots: dict[str, Slot]
+    roles: dict[messages.Role, tuple[str, ...]]
+
+    @pydantic.model_validator(mode="after")
+    def _roles_name_slots(self) -> "ModelsFile":
+        for role, names in self.roles.items():
+            if not names:
+                raise ValueError(f"roles.{role}: name at least one slot")
+            for name in names:
+                if name not in self.slots and not name.startswith(SCRIPTED_PREFIX):
+                    raise ValueError(f"roles.{role}: there is no slot {name}")
+        if messages.Role.THINKER not in self.roles:
+            raise ValueError("roles.thinker: name at least one slot")
+        return self
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where settings come from; a folder that is not there is no fault."""
+
+    xdg_config: Path
+    config_folder: Path | None = None
+    models_file: Path | None = None
+    listen: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that was set. `notices` says what was done to older files."""
+
+    daemon: DaemonFile
+    models: ModelsFile
+    system_prompt: str
+    notices: tuple[str, ...]
+
+
+_DAEMON_SECTIONS = frozenset(DaemonFile.model_fields) - {"version"}
+_MODELS_SECTIONS = frozenset(ModelsFile.model_fields) - {"version"}
+_File = TypeVar("_File", DaemonFile, ModelsFile)
+
+
+def load(places: Places, variables: Mapping[str, str]) -> Settings:
+    """Read, upgrade, merge and check all settings.
+
+    Raises:
+        errors.ConfigFault: every fault of every file, one line each with file and key.
+    """
+    faults: list[str] = []
+    notices: list[str] = []
+    daemon_layers = _collect("daemon.toml", places, faults, notices)
+    models_layers = _collect("models.toml", places, faults, notices)
+    if places.models_file is not None:
+        _add_file(models_layers, places.models_file, faults, notices, must_exist=True)
+    models_layers = [_with_paths(layer) for layer in models_layers]
+    daemon_layers.append(layers.environment(variables, _DAEMON_SECTIONS))
+    models_layers.append(layers.environment(variables, _MODELS_SECTIONS))
+    if places.listen:
+        listen: layers.Table = {"daemon": {"listen": list(places.listen)}}
+        daemon_layers.append(layers.Layer("--listen", listen))
+    daemon = _check(DaemonFile, daemon_layers, faults)
+    models = _check(ModelsFile, models_layers, faults)
+    if daemon is None or models is None or faults:
+        raise errors.ConfigFault(faults)
+    prompt = _prompt(places, "system.md")
+    return Settings(daemon, models, prompt, tuple(notices))
+
+
+def _collect(
+    name: str, places: Places, faults: list[str], notices: list[str]
+) -> list[layers.Layer]:
+    found = [layers.packaged(name)]
+    for folder in (places.xdg_config, places.config_folder):
+        if folder is not None:
+            _add_file(found, folder / name, faults, notices, must_exist=False)
+    return found
+
+
+def _add_file(
+    found: list[layers.Layer],
+    path: Path,
+    faults: list[str],
+    notices: list[str],
+    must_exist: bool,
+) -> None:
+    try:
+        layer = layers.file(path)
+        if layer is None and must_exist:
+            raise errors.ConfigFault([f"{path}: there is no such file"])
+        if layer is not None:
+            steps = upgrade.STEPS.get(path.name, ())
+            layer, said = upgrade.bring_up(layer, path, steps, upgrade.VERSION)
+            notices.extend(said)
+            found.append(layer)
+    except errors.ConfigFault as fault:
+        faults.extend(fault.faults)
+
+
+def _with_paths(layer: layers.Layer) -> layers.Layer:
+    """Paths of slots as absolute ones: `~` is the home, the rest starts at the file's folder."""
+    slots = layer.table.get("slots")
+    if layer.folder is None or not isinstance(slots, dict):
+        return layer
+    table = dict(layer.table)
+    table["slots"] = {name: _with_path(slot, layer.folder) for name, slot in slots.items()}
+    return layers.Layer(layer.source, table, layer.folder)
+
+
+def _with_path(slot: object, folder: Path) -> object:
+    if not isinstance(slot, dict) or slot.get("package") or not isinstance(slot.get("path"), str):
+        return slot
+    return {**slot, "path": str(folder / Path(slot["path"]).expanduser())}
+
+
+def _check(shape: type[_File], found: Sequence[layers.Layer], faults: list[str]) -> _File | None:
+    merged = layers.merge(found)
+    try:
+        text = json.dumps(merged)
+    except TypeError:
+        faults.append(f"{found[-1].source}: dates and times are no settings; write them as text")
+        return None
+    try:
+        return shape.model_validate_json(text)
+    except pydantic.ValidationError as error:
+        for one in error.errors(include_url=False):
+            faults.append(_line(found, one["loc"], one["msg"]))
+        return None
+
+
+def _line(found: Sequence[layers.Layer], path: tuple[int | str, ...], reason: str) -> str:
+    key = ".".join(str(part) for part in path)
+    plain = reason.removeprefix("Value error, ")
+    place = layers.owner_of(found, path or tuple(plain.partition(":")[0].split(".")))
+    if reason == "Extra inputs are not permitted":
+        plain = "there is no such setting"
+    return f"{place.source}: {key}: {plain}" if key else f"{place.source}: {plain}"
+
+
+def _prompt(places: Places, name: str) -> str:
+    for folder in (places.config_folder, places.xdg_config):
+        path = folder / "prompts" / name if folder is not None else None
+        if path is not None and path.is_file():
+            return path.read_text(encoding="utf-8").strip()
+    packaged = resources.files(layers.PACKAGED) / "prompts" / name
+    return packaged.read_text(encoding="utf-8").strip()
