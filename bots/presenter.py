@@ -212,7 +212,9 @@ class Presenter:
             cut = finished.finish_reason == "length"
             return _call_ended(task, task_id, finished.call_id, finished.text, cut)
         failed = event.model_call_failed
-        shown = _call_ended(task, task_id, failed.call_id, failed.text, cut=False)
+        known = task.model_call(failed.call_id).text
+        text = failed.text if failed.text.startswith(known) else known
+        shown = _call_ended(task, task_id, failed.call_id, text, cut=False)
         if failed.fault == "cancelled":
             return shown
         text = texts.MODEL_CALL_FAILED.format(reason=failed.message or failed.fault)
@@ -295,7 +297,7 @@ def _call_ended(
 ) -> Sequence[views.View]:
     call = task.model_call(call_id)
     dropped: Sequence[views.View] = ()
-    if not text.startswith(call.text):  # what came live was not the outcome: show it anew
+    if not text.startswith(call.text.rstrip()):  # what came live is not the outcome: show it anew
         dropped = _dropped(task, task_id, call_id)
         call = _ModelCall(call_id, call.visible)
         task.model_calls[call_id] = call

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from bots import presenter, render, texts, views
 from bots.terminal import client, console, faults, link, prompts, screen
-from proto.ducklm.v1 import approvals_pb2, common_pb2, events_pb2
+from proto.ducklm.v1 import approvals_pb2, common_pb2, events_pb2, tasks_pb2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Turn:
     def _ask_again(self) -> TurnEnd | None:
         task = self._seats.link.patiently(lambda: self._seats.client.task(self.task_id))
         if task.state != common_pb2.AWAITING_APPROVAL:
-            return self._react(views.Waiting(self.task_id, task.state, task.reason))
+            return self._wait_on(task) if task.state in presenter.WAITING_STATES else None
         for approval_id in task.approval_ids:
             card = presenter.card_of(self._approval_now(approval_id))
             if end := self._approval(card):
@@ -143,6 +143,9 @@ class Turn:
         task = self._seats.link.patiently(lambda: self._seats.client.task(self.task_id))
         if task.state != view.state:
             return None  # somebody was faster; the log goes on to say so
+        return self._wait_on(task)
+
+    def _wait_on(self, task: tasks_pb2.Task) -> TurnEnd | None:
         if self._seats.interactive:
             if self._prompts.decision(task):
                 return None
