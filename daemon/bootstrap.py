@@ -34,6 +34,7 @@ from daemon.runtime import (
     clock,
     contents,
     effects,
+    failpoints,
     inbox,
     loop,
     model_calls,
@@ -74,7 +75,11 @@ class _Parts:
     listening: server.Server
 
 
-def run(arguments: exits.Arguments, held: lock.StateLock) -> int:
+def run(
+    arguments: exits.Arguments,
+    held: lock.StateLock,
+    reach: failpoints.Reach = failpoints.pass_by,
+) -> int:
     """Load the settings, serve until a signal says stop; returns the exit code."""
     try:
         chosen = configured.load(
@@ -86,7 +91,7 @@ def run(arguments: exits.Arguments, held: lock.StateLock) -> int:
         token = credentials.owner_token(arguments.state)
         logs.set_up(chosen.daemon.log.level, redaction.Redactor((token,)), sys.stderr)
         folders = Folders(state=arguments.state, projects=arguments.projects)
-        return asyncio.run(_serve(Daemon(chosen, folders, held, token)))
+        return asyncio.run(_serve(Daemon(chosen, folders, held, token, reach)))
     except errors.ConfigFault as fault:
         for line in fault.faults:
             sys.stderr.write(f"ducklmd: {line}\n")
@@ -115,8 +120,14 @@ class Daemon:
     """One daemon, from `serve` to its end."""
 
     def __init__(
-        self, chosen: configured.Settings, folders: Folders, held: lock.StateLock, token: str
+        self,
+        chosen: configured.Settings,
+        folders: Folders,
+        held: lock.StateLock,
+        token: str,
+        reach: failpoints.Reach,
     ) -> None:
+        self._reach = reach
         self._chosen = chosen
         self._folders = folders
         self._held = held
@@ -181,9 +192,18 @@ class Daemon:
             self._tool_calls(offered, store.artifacts, kept, box, publish),
             timers,
             box,
+            self._reach,
         )
         runtime = loop.RuntimeLoop(
-            rules, current, store, kept, self._clock, clock.SystemChance(), box, publish
+            rules,
+            current,
+            store,
+            kept,
+            self._clock,
+            clock.SystemChance(),
+            box,
+            publish,
+            self._reach,
         )
         served = backend.Backend(box, store, store.artifacts, kept, publish, limits.artifact_bytes)
         listening = server.Server(

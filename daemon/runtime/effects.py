@@ -4,15 +4,16 @@ Decides nothing and waits for nothing: outcomes come back through the inbox.
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import assert_never
 
 import structlog
 
 from daemon.domain import decisions, ids, inputs
-from daemon.runtime import clock, inbox, model_calls, tool_calls
+from daemon.runtime import clock, failpoints, inbox, model_calls, tool_calls
 
 _log = structlog.get_logger(__name__)
+_Begin = Callable[[], Coroutine[None, None, None]]
 
 
 class Effects:
@@ -24,7 +25,9 @@ class Effects:
         tools: tool_calls.ToolCalls,
         timers: clock.Timers,
         box: inbox.Inbox,
+        reach: failpoints.Reach = failpoints.pass_by,
     ) -> None:
+        self._reach = reach
         self._inbox = box
         self._models = models
         self._tools = tools
@@ -41,25 +44,38 @@ class Effects:
             return
         match action:
             case decisions.GatherContext():
-                self._start(self._models.gather(action), action.task_id, "")
+                self._start(action.kind, lambda: self._models.gather(action), action.task_id, "")
             case decisions.CallModel():
                 request, correlation_id = action.request, action.correlation_id
-                running = self._models.call(action, self._cancelled)
-                started = self._start(running, request.task_id, correlation_id)
+                started = self._start(
+                    action.kind,
+                    lambda: self._models.call(action, self._cancelled),
+                    request.task_id,
+                    correlation_id,
+                )
                 self._note_call(request.call_id, started)
             case decisions.InspectCall():
-                site = action.site
-                self._start(self._tools.inspect(site), site.task_id, site.correlation_id)
+                self._start_site(action.kind, lambda: self._tools.inspect(action.site), action.site)
             case decisions.CallTool():
-                site = action.site
-                running = self._tools.run(action, self._cancelled)
-                started = self._start(running, site.task_id, site.correlation_id)
-                self._note_call(site.call_id, started)
+                started = self._start_site(
+                    action.kind, lambda: self._tools.run(action, self._cancelled), action.site
+                )
+                self._note_call(action.site.call_id, started)
                 self._tool_runs.add(started)
                 started.add_done_callback(self._tool_runs.discard)
             case decisions.ReconcileCall():
-                site = action.site
-                self._start(self._tools.reconcile(action), site.task_id, site.correlation_id)
+                self._start_site(action.kind, lambda: self._tools.reconcile(action), action.site)
+            case decisions.CancelCall() | decisions.ReleaseCall() | decisions.SetTimer():
+                self._reach(failpoints.before(action.kind))
+                self._at_once(action)
+                self._reach(failpoints.after(action.kind))
+            case _:
+                assert_never(action)
+
+    def _at_once(
+        self, action: decisions.CancelCall | decisions.ReleaseCall | decisions.SetTimer
+    ) -> None:
+        match action:
             case decisions.CancelCall():
                 self._cancel(action.call_id)
             case decisions.ReleaseCall():
@@ -69,14 +85,26 @@ class Effects:
             case _:
                 assert_never(action)
 
+    def _start_site(self, kind: str, begin: _Begin, site: decisions.CallSite) -> asyncio.Task[None]:
+        return self._start(kind, begin, site.task_id, site.correlation_id)
+
     def _start(
-        self, running: Coroutine[None, None, None], task_id: ids.TaskId, correlation_id: str
+        self,
+        kind: str,
+        begin: _Begin,
+        task_id: ids.TaskId,
+        correlation_id: str,
     ) -> asyncio.Task[None]:
         with structlog.contextvars.bound_contextvars(correlation_id=correlation_id):
-            started = asyncio.create_task(running)
+            started = asyncio.create_task(self._between(kind, begin))
         self._all.add(started)
         started.add_done_callback(lambda ended: self._done(ended, task_id))
         return started
+
+    async def _between(self, kind: str, begin: _Begin) -> None:
+        self._reach(failpoints.before(kind))
+        await begin()
+        self._reach(failpoints.after(kind))
 
     def _note_call(self, call_id: ids.CallId, started: asyncio.Task[None]) -> None:
         self._calls[call_id] = started

@@ -15,7 +15,7 @@ import structlog
 
 from daemon.decide import orchestrator, turn
 from daemon.domain import decisions, errors, events, fold, ids, inputs, world
-from daemon.runtime import bus, contents, inbox, ports
+from daemon.runtime import bus, contents, failpoints, inbox, ports
 
 RETRY_SECONDS = 0.5
 """How long after a failed commit the same inputs are tried again."""
@@ -81,7 +81,9 @@ class RuntimeLoop:
         chance: ports.Chance,
         box: inbox.Inbox,
         publish: bus.Bus,
+        reach: failpoints.Reach = failpoints.pass_by,
     ) -> None:
+        self._reach = reach
         self.world = current
         self._rules = rules
         self._store = store
@@ -202,7 +204,9 @@ class RuntimeLoop:
         head_seq = batch.tentative.head_seq
         due = head_seq - self._checkpoint_seq >= self._rules.limits.checkpoint_events
         snapshot = world.snapshot(batch.tentative) if due else None
+        self._reach(failpoints.BEFORE_COMMIT)
         await self._store.commit(batch.events, batch.records, snapshot)
+        self._reach(failpoints.AFTER_COMMIT)
         if due:
             self._checkpoint_seq = head_seq
 
