@@ -9,7 +9,7 @@ from typing import assert_never
 
 import structlog
 
-from daemon.domain import decisions, ids, inputs
+from daemon.domain import decisions, events, ids, inputs, messages
 from daemon.runtime import clock, failpoints, inbox, model_calls, tool_calls
 
 _log = structlog.get_logger(__name__)
@@ -53,14 +53,14 @@ class Effects:
                     request.task_id,
                     correlation_id,
                 )
-                self._note_call(request.call_id, started)
+                self._note_call(request.call_id, started, _unstarted_model(request))
             case decisions.InspectCall():
                 self._start_site(action.kind, lambda: self._tools.inspect(action.site), action.site)
             case decisions.CallTool():
                 started = self._start_site(
                     action.kind, lambda: self._tools.run(action, self._cancelled), action.site
                 )
-                self._note_call(action.site.call_id, started)
+                self._note_call(action.site.call_id, started, _unstarted_tool(action.site))
                 self._tool_runs.add(started)
                 started.add_done_callback(self._tool_runs.discard)
             case decisions.ReconcileCall():
@@ -106,12 +106,18 @@ class Effects:
         await begin()
         self._reach(failpoints.after(kind))
 
-    def _note_call(self, call_id: ids.CallId, started: asyncio.Task[None]) -> None:
+    def _note_call(
+        self, call_id: ids.CallId, started: asyncio.Task[None], unstarted: inputs.Input
+    ) -> None:
         self._calls[call_id] = started
-        started.add_done_callback(lambda _: self._forget(call_id))
+        started.add_done_callback(lambda ended: self._forget(call_id, ended, unstarted))
 
-    def _forget(self, call_id: ids.CallId) -> None:
+    def _forget(
+        self, call_id: ids.CallId, ended: asyncio.Task[None], unstarted: inputs.Input
+    ) -> None:
         self._calls.pop(call_id, None)
+        if call_id in self._cancelled and ended.cancelled():
+            self._inbox.post(unstarted)  # it was ended before its first step
         self._cancelled.discard(call_id)
 
     def _done(self, ended: asyncio.Task[None], task_id: ids.TaskId) -> None:
@@ -139,3 +145,22 @@ class Effects:
             task.cancel()
         if left:
             await asyncio.wait(left)
+
+
+def _unstarted_model(request: messages.ModelRequest) -> inputs.ModelFailed:
+    return inputs.ModelFailed(
+        task_id=request.task_id,
+        call_id=request.call_id,
+        kind=messages.ModelFaultKind.UNAVAILABLE,
+        message="it was cancelled before it began",
+        cancelled=True,
+    )
+
+
+def _unstarted_tool(site: decisions.CallSite) -> inputs.ToolStopped:
+    return inputs.ToolStopped(
+        task_id=site.task_id,
+        call_id=site.call_id,
+        outcome=events.CallOutcome.CANCELLED,
+        message="It was cancelled before it began.",
+    )

@@ -6,6 +6,7 @@ statements small.
 """
 
 import functools
+import itertools
 from collections.abc import Sequence
 
 import sqlalchemy
@@ -40,7 +41,7 @@ def insert(
     """
     for start in range(0, len(rows), ROWS_PER_STATEMENT):
         part = rows[start : start + ROWS_PER_STATEMENT]
-        cells = tuple(cell for row in part for cell in row)
+        cells = tuple(itertools.chain.from_iterable(part))
         connection.exec_driver_sql(_text(table, len(part), changes), cells)
 
 

@@ -62,14 +62,19 @@ def write(
             row.view.submitted_seq,
             row.view.task_id,
             known.conversations[row.view.conversation_id].created_seq,
-            row.view.state,
+            row.view.state.value,
             int(row.view.answer is not None),
             codec.to_json(row),
         )
         for row in changed.tasks.values()
     ]
     approvals: list[bulk.Row] = [
-        (row.requested_seq, row.approval_id, row.outcome, codec.to_json(row))
+        (
+            row.requested_seq,
+            row.approval_id,
+            None if row.outcome is None else row.outcome.value,
+            codec.to_json(row),
+        )
         for row in changed.approvals.values()
     ]
     conversations: list[bulk.Row] = [
