@@ -108,8 +108,15 @@ def test_the_exit_code_is_the_clients(checkout: Checkout) -> None:
 def test_daemon_options_are_handed_on(checkout: Checkout) -> None:
     checkout.run("--once", "x", "--config=/c d", "--models", "/m", "--listen", ":1", "--no-color")
     handed = (checkout.bin / "daemon.arguments").read_text()
-    expected = f"--state {checkout.state} --config /c d --models /m --listen :1 --no-color"
-    assert handed == expected
+    assert handed == (
+        f"--state {checkout.state} --config /c d --models /m --listen :1 --no-color --listen unix"
+    )
+
+
+def test_a_daemon_for_one_question_listens_on_its_socket_alone(checkout: Checkout) -> None:
+    checkout.run("--once", "x")
+    handed = (checkout.bin / "daemon.arguments").read_text()
+    assert handed == f"--state {checkout.state} --listen unix"
 
 
 def test_a_failed_start_shows_its_reason(checkout: Checkout) -> None:
@@ -130,7 +137,7 @@ def test_a_running_daemon_is_used_and_left_running(checkout: Checkout) -> None:
     (checkout.bin / "answers").touch()
     done = checkout.run("--once", "x", "--models", "/m")
     assert done.stdout == "answer to: x\n"
-    assert "--models /m has no effect" in done.stderr
+    assert "already; it keeps its own settings" in done.stderr
     assert not (checkout.bin / "daemon.arguments").exists()
 
 
