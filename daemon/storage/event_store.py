@@ -40,9 +40,9 @@ def append(
     connection: sqlalchemy.Connection,
     written: codec.Codec,
     recorded: Sequence[events.Recorded],
-    rows: projections.Rows,
+    draft: projections.Draft,
 ) -> None:
-    """Insert events. `rows` hold every task and conversation that they name."""
+    """Insert events. `draft` is what they project to."""
     cells = [
         (
             one.seq,
@@ -53,8 +53,8 @@ def append(
             one.event.type,
             written.version,
             written.encode(one.event),
-            None if one.task_id is None else rows.tasks[one.task_id].view.submitted_seq,
-            rows.conversations[one.conversation_id].created_seq,
+            None if one.task_id is None else draft.task(one.task_id).view.submitted_seq,
+            draft.conversation(one.conversation_id).created_seq,
         )
         for one in recorded
     ]

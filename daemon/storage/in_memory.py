@@ -42,10 +42,10 @@ class InMemoryStore:
         if self.failing_commits > 0:
             self.failing_commits -= 1
             raise errors.StorageFull("The disk is full: nothing was kept.")
-        changed = projections.project(self._rows, recorded)
+        draft = projections.project(self._rows, recorded)
         self._refuse_repeated(records)
         self._log.extend(recorded)
-        self._rows.adopt(changed)
+        self._rows.adopt(draft.changed)
         for record in records:
             match record:
                 case decisions.ContentRecord():

@@ -4,8 +4,10 @@ Loads the rows that events build on, writes those that changed, and rebuilds all
 log when they do not agree with it. Never decides what a row says: `projections` does.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
+import pydantic
 import sqlalchemy
 
 from daemon.domain import events, views
@@ -14,6 +16,9 @@ from daemon.storage import bulk, codec, projections, tables
 _TASK = tables.METADATA.tables["task"]
 _APPROVAL = tables.METADATA.tables["approval"]
 _CONVERSATION = tables.METADATA.tables["conversation"]
+_CALLS: pydantic.TypeAdapter[tuple[views.UnknownCall, ...]] = pydantic.TypeAdapter(
+    tuple[views.UnknownCall, ...]
+)
 _REBUILD_PAGE_EVENTS = 2000
 
 ReadPage = Callable[[int, int], tuple[events.Recorded, ...]]
@@ -24,47 +29,44 @@ def load(
     connection: sqlalchemy.Connection, known: projections.Rows, needed: projections.Named
 ) -> None:
     """Read the rows that are needed and not known yet into `known`."""
-    for body in _bodies(connection, "task", "task_id", needed.tasks - known.tasks.keys()):
-        row = projections.TaskRow.model_validate_json(body)
-        known.tasks[row.view.task_id] = row
-    missing = needed.approvals - known.approvals.keys()
-    for body in _bodies(connection, "approval", "approval_id", missing):
+    tasks = needed.tasks - known.tasks.keys()
+    for body, calls in _find(connection, "body, open_calls FROM task WHERE task_id", tasks):
+        view = views.TaskView.model_validate_json(body)
+        open_calls = () if calls is None else _CALLS.validate_json(calls)
+        known.tasks[view.task_id] = projections.TaskRow(view, open_calls)
+    approvals = needed.approvals - known.approvals.keys()
+    for (body,) in _find(connection, "body FROM approval WHERE approval_id", approvals):
         approval = views.ApprovalView.model_validate_json(body)
         known.approvals[approval.approval_id] = approval
     chats = needed.conversations - known.conversations.keys()
-    for body in _bodies(connection, "conversation", "conversation_id", chats):
+    for (body,) in _find(connection, "body FROM conversation WHERE conversation_id", chats):
         conversation = views.ConversationView.model_validate_json(body)
         known.conversations[conversation.conversation_id] = conversation
 
 
-def _bodies(
-    connection: sqlalchemy.Connection, table: str, key: str, wanted: Iterable[str]
-) -> list[str]:
-    names = tuple(wanted)
-    if not names:
-        return []
-    text = f"SELECT body FROM {table} WHERE {key} IN ({bulk.placeholders(len(names))})"
-    return [str(body) for (body,) in connection.exec_driver_sql(text, names)]
+def _find(
+    connection: sqlalchemy.Connection, what: str, wanted: Collection[str]
+) -> Sequence[Sequence[Any]]:
+    if not wanted:
+        return ()
+    text = f"SELECT {what} IN ({bulk.placeholders(len(wanted))})"
+    return connection.exec_driver_sql(text, tuple(wanted)).all()
 
 
 def write(
-    connection: sqlalchemy.Connection,
-    known: projections.Rows,
-    changed: projections.Rows,
-    span: tuple[int, int],
+    connection: sqlalchemy.Connection, draft: projections.Draft, span: tuple[int, int]
 ) -> None:
-    """Keep rows that changed by the events after `span[0]` up to `span[1]`.
-
-    `known` has the conversation of every task among them, as it was or as it is.
-    """
+    """Keep rows that changed by the events after `span[0]` up to `span[1]`."""
+    changed = draft.changed
     tasks: list[bulk.Row] = [
         (
             row.view.submitted_seq,
             row.view.task_id,
-            known.conversations[row.view.conversation_id].created_seq,
+            draft.conversation(row.view.conversation_id).created_seq,
             row.view.state.value,
             int(row.view.answer is not None),
-            codec.to_json(row),
+            codec.to_json(row.view),
+            _CALLS.dump_json(row.open_calls).decode() if row.open_calls else None,
         )
         for row in changed.tasks.values()
     ]
@@ -81,7 +83,7 @@ def write(
         (row.created_seq, row.conversation_id, codec.to_json(row))
         for row in changed.conversations.values()
     ]
-    bulk.insert(connection, _TASK, tasks, changes=("state", "answered", "body"))
+    bulk.insert(connection, _TASK, tasks, changes=("state", "answered", "body", "open_calls"))
     bulk.insert(connection, _APPROVAL, approvals, changes=("outcome", "body"))
     bulk.insert(connection, _CONVERSATION, conversations, changes=("body",))
     after, upto = span
@@ -119,7 +121,5 @@ def rebuild(connection: sqlalchemy.Connection, read_page: ReadPage) -> None:
     rows, after = projections.Rows(), 0
     while page := read_page(after, _REBUILD_PAGE_EVENTS):
         load(connection, rows, projections.named(page))
-        changed = projections.project(rows, page)
-        rows.adopt(changed)
-        write(connection, rows, changed, (after, page[-1].seq))
+        write(connection, projections.project(rows, page), (after, page[-1].seq))
         rows, after = projections.Rows(), page[-1].seq

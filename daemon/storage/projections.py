@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, assert_never
 
-from daemon.domain import base, events, ids, state, views
+from daemon.domain import events, ids, state, views
 
 _Row = TypeVar("_Row")
 
@@ -16,9 +16,11 @@ VERSION = 1
 """Grows when rows change their shape or meaning; rows of another version are rebuilt."""
 
 
-class TaskRow(base.Value):
-    """A task's view, and its calls that have no result yet: a view tells of them once it is known
-    that nobody saw their end.
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """A task's view, and its calls that have no result yet.
+
+    A view tells of a call once it is known that nobody saw its end.
     """
 
     view: views.TaskView
@@ -73,20 +75,20 @@ def named(recorded: Sequence[events.Recorded]) -> Named:
     return found
 
 
-def project(before: Rows, recorded: Sequence[events.Recorded]) -> Rows:
-    """The rows that events change, as they are after the last of them.
+def project(before: Rows, recorded: Sequence[events.Recorded]) -> "Draft":
+    """What events make of rows. The rows before stay as they are.
 
     Raises:
         ValueError: an event builds on a row that is not there.
     """
-    draft = _Draft(before)
+    draft = Draft(before)
     for one in recorded:
         _apply(draft, one)
-    return draft.changed
+    return draft
 
 
-class _Draft:
-    """Rows before, and over them those that changed."""
+class Draft:
+    """Rows before, and over them those that changed, as they are after the last event."""
 
     def __init__(self, before: Rows) -> None:
         self._before = before
@@ -123,7 +125,7 @@ def _there(row: _Row | None, row_id: str) -> _Row:
     return row
 
 
-def _apply(draft: _Draft, one: events.Recorded) -> None:
+def _apply(draft: Draft, one: events.Recorded) -> None:
     event = one.event
     match event:
         case events.ConversationCreated() | events.ConversationUpdated():
@@ -156,7 +158,7 @@ def _apply(draft: _Draft, one: events.Recorded) -> None:
 
 
 def _conversation(
-    draft: _Draft,
+    draft: Draft,
     event: events.ConversationCreated | events.ConversationUpdated,
     one: events.Recorded,
 ) -> None:
@@ -177,7 +179,7 @@ def _conversation(
             assert_never(event)
 
 
-def _submit(draft: _Draft, event: events.TaskSubmitted, one: events.Recorded) -> None:
+def _submit(draft: Draft, event: events.TaskSubmitted, one: events.Recorded) -> None:
     view = views.TaskView(
         task_id=event.task_id,
         conversation_id=event.conversation_id,
@@ -195,7 +197,7 @@ def _submit(draft: _Draft, event: events.TaskSubmitted, one: events.Recorded) ->
 
 
 def _approval(
-    draft: _Draft,
+    draft: Draft,
     event: events.ApprovalRequested | events.ApprovalResolved,
     one: events.Recorded,
 ) -> None:
@@ -231,7 +233,7 @@ def _approval(
     draft.change_task(event.task_id, {"pending_approvals": pending, "updated_ms": one.at_ms})
 
 
-def _call(draft: _Draft, event: events.ToolCallProposed | events.ToolCallEnded, at_ms: int) -> None:
+def _call(draft: Draft, event: events.ToolCallProposed | events.ToolCallEnded, at_ms: int) -> None:
     row = draft.task(event.task_id)
     match event:
         case events.ToolCallProposed():
@@ -248,7 +250,7 @@ def _call(draft: _Draft, event: events.ToolCallProposed | events.ToolCallEnded, 
             assert_never(event)
 
 
-def _end_call(draft: _Draft, row: TaskRow, event: events.ToolCallEnded, at_ms: int) -> None:
+def _end_call(draft: Draft, row: TaskRow, event: events.ToolCallEnded, at_ms: int) -> None:
     view = _without_unknown(row.view, event.call_id, at_ms)
     if event.outcome is events.CallOutcome.OUTCOME_UNKNOWN:
         ended = tuple(c for c in row.open_calls if c.call_id == event.call_id)

@@ -10,7 +10,7 @@ import sqlalchemy
 import sqlmodel
 
 from daemon.domain import decisions, events, ids, state, views
-from daemon.storage import artifacts, projections, records, tables
+from daemon.storage import artifacts, records, tables
 
 _View = TypeVar("_View")
 _Bodies = sqlalchemy.Select[str]
@@ -131,7 +131,7 @@ class Index:
 
 
 def _task_view(body: str) -> views.TaskView:
-    return projections.TaskRow.model_validate_json(body).view
+    return views.TaskView.model_validate_json(body)
 
 
 def _in_conversation(conversation_id: ids.ConversationId) -> sqlalchemy.ColumnElement[bool]:

@@ -63,7 +63,7 @@ class Checkpoint(_Table, table=True):
 
 
 class Task(_Table, table=True):
-    """A projection: `body` is a `projections.TaskRow`."""
+    """A projection: `body` is a `views.TaskView`, `open_calls` what it does not tell yet."""
 
     __table_args__ = (
         sqlalchemy.Index("task_by_id", "task_id", unique=True),
@@ -76,6 +76,7 @@ class Task(_Table, table=True):
     state: str
     answered: int
     body: str
+    open_calls: str | None
 
 
 class Approval(_Table, table=True):

@@ -71,15 +71,10 @@ class Writer:
         if not recorded:
             return projections.Rows()
         projection_rows.load(self._connection, self._rows, projections.named(recorded))
-        changed = projections.project(self._rows, recorded)
-        after = projections.Rows(
-            tasks=self._rows.tasks | changed.tasks,
-            conversations=self._rows.conversations | changed.conversations,
-        )
-        event_store.append(self._connection, self._codec, recorded, after)
-        span = (self.head_seq, recorded[-1].seq)
-        projection_rows.write(self._connection, after, changed, span)
-        return changed
+        draft = projections.project(self._rows, recorded)
+        event_store.append(self._connection, self._codec, recorded, draft)
+        projection_rows.write(self._connection, draft, (self.head_seq, recorded[-1].seq))
+        return draft.changed
 
     def _forget_rows_when_many(self) -> None:
         rows = self._rows

@@ -39,7 +39,8 @@ STATEMENTS = (
         conversation_seq INTEGER NOT NULL,
         state VARCHAR NOT NULL,
         answered INTEGER NOT NULL,
-        body VARCHAR NOT NULL
+        body VARCHAR NOT NULL,
+        open_calls VARCHAR
     )""",
     "CREATE UNIQUE INDEX task_by_id ON task (task_id)",
     "CREATE INDEX task_by_conversation ON task (conversation_seq, submitted_seq)",
