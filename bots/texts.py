@@ -23,6 +23,7 @@ UNAVAILABLE = (
     "The daemon cannot be reached at {address}. Start it with ./scripts/run or ducklmd, "
     "or name its address with --address."
 )
+UNAVAILABLE_NOW = "The daemon cannot do this now: {details}"
 UNAUTHENTICATED = (
     "The daemon does not know this token. It is looked for in {place}. "
     "Is the state folder (--state, $DUCKLM_STATE) the daemon's own?"

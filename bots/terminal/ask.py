@@ -78,7 +78,7 @@ def _ask(session: world.Session, request: Request, text: str) -> faults.Exit:
     try:
         end = begun.follow()
     except faults.CallFault as fault:
-        if not fault.lost:
+        if not fault.lost or fault.answered:
             raise
         given_up = texts.CONNECTION_GIVEN_UP.format(seconds=int(PATIENCE_S), task_id=begun.task_id)
         terminal.say(given_up)

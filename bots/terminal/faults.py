@@ -10,7 +10,7 @@ import grpc
 
 from bots import config, render, texts
 
-CORRELATION_KEY: typing.Final = "correlation-id"  # trailing metadata
+CORRELATION_KEY: typing.Final = "x-correlation-id"  # trailing metadata
 
 
 class Exit(enum.IntEnum):
@@ -40,6 +40,11 @@ class CallFault(Exception):
     def lost(self) -> bool:
         """Whether the daemon is away: the same call may well succeed later."""
         return self.code is grpc.StatusCode.UNAVAILABLE
+
+    @property
+    def answered(self) -> bool:
+        """Whether the daemon itself said so, and not only the way to it."""
+        return bool(self.correlation_id)
 
 
 def fault_of(error: grpc.RpcError) -> CallFault:
@@ -83,16 +88,20 @@ def sentence(fault: CallFault, settings: config.Settings) -> str:
     """What to tell the person."""
     details = render.one_line(fault.details, 500) or texts.NO_DETAILS
     pattern = _SENTENCES.get(fault.code, texts.OTHER_STATUS)
+    if fault.lost and fault.answered:
+        pattern = texts.UNAVAILABLE_NOW
     text = pattern.format(
         details=details,
         address=render.one_line(settings.address),
         place=render.one_line(settings.token_place),
     )
-    if fault.correlation_id:
+    if fault.correlation_id not in text:
         text += texts.CORRELATION.format(id=render.one_line(fault.correlation_id))
     return text
 
 
 def exit_code(fault: CallFault) -> Exit:
     """What to tell the shell."""
+    if fault.lost and fault.answered:
+        return Exit.FAILED
     return _EXITS.get(fault.code, Exit.FAILED)

@@ -11,12 +11,13 @@ from collections.abc import Callable, Generator
 
 import grpc
 
-from bots import texts
+from bots import render, texts
 from bots.terminal import client, faults, interrupts
 from proto.ducklm.v1 import events_pb2
 
 FIRST_PAUSE_S: typing.Final = 0.1
 PAUSE_LIMIT_S: typing.Final = 2.0
+ANSWERED_PATIENCE_S: typing.Final = 15.0  # longer than a stop or a start takes
 
 _R = typing.TypeVar("_R")
 
@@ -75,18 +76,21 @@ class Link:
 
 
 class _Outage:
+    """The daemon is away, or is there and cannot serve: stops, starts, has no disk."""
+
     def __init__(self, link: Link) -> None:
         self._link = link
         self._pause_s = FIRST_PAUSE_S
         self._since: float | None = None
+        self._answered = False
 
     def wait(self, fault: faults.CallFault) -> None:
         """Pause before the next try, or raise the fault when patience is at its end."""
         now = self._link.clock()
-        if self._since is None:
-            self._since = now
-            self._link.say(texts.CONNECTION_LOST)
-        patience_s = self._link.patience_s
+        if self._since is None or fault.answered != self._answered:
+            self._since, self._answered = now, fault.answered
+            self._link.say(_notice(fault))
+        patience_s = ANSWERED_PATIENCE_S if fault.answered else self._link.patience_s
         if patience_s is not None and now - self._since >= patience_s:
             raise fault
         with self._link.interrupts.accepted():
@@ -97,3 +101,9 @@ class _Outage:
         if self._since is not None:
             self._link.say(texts.CONNECTION_BACK)
         self._since, self._pause_s = None, FIRST_PAUSE_S
+
+
+def _notice(fault: faults.CallFault) -> str:
+    if not fault.answered:
+        return texts.CONNECTION_LOST
+    return texts.UNAVAILABLE_NOW.format(details=render.one_line(fault.details))

@@ -179,8 +179,8 @@ def test_a_refused_message_ends_neither_the_chat_nor_the_conversation() -> None:
         daemon.refuse(
             "Tasks.Submit",
             grpc.StatusCode.INVALID_ARGUMENT,
-            "the text is too long\x1b[2J",
-            (("correlation-id", "c-17"),),
+            "the text is too long\x1b[2J (correlation id c-17)",
+            (("x-correlation-id", "c-17"),),
         )
         daemon.accept()
         completes(daemon.stream(), "ok", 2)

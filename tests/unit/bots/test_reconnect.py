@@ -108,6 +108,43 @@ def test_a_submit_whose_answer_was_lost_is_repeated_with_the_same_key() -> None:
     assert played.clock.sleeps == [0.1, 0.2, 0.4]
 
 
+def test_a_daemon_that_stops_is_waited_for() -> None:
+    stopping = (("x-correlation-id", "c-1"),)
+
+    def script(daemon: stage.Daemon) -> None:
+        daemon.greet()
+        unavailable = grpc.StatusCode.UNAVAILABLE
+        daemon.refuse("Tasks.Submit", unavailable, "The daemon is stopping.", stopping)
+        daemon.refuse("Tasks.Submit", unavailable)
+        daemon.accept()
+        daemon.stream().send(updates.answered(2, "ok"), updates.state(3, common_pb2.COMPLETED))
+
+    played = stage.play(["ask", "hi"], script)
+    assert (played.code, played.stdout) == (0, "ok\n")
+    assert played.lines == [
+        "The daemon cannot do this now: The daemon is stopping.",
+        texts.CONNECTION_LOST,
+        texts.CONNECTION_BACK,
+    ]
+
+
+def test_a_daemon_that_is_there_and_cannot_serve_is_given_up_soon() -> None:
+    def script(daemon: stage.Daemon) -> None:
+        daemon.greet()
+        for _ in range(12):  # pauses of 0.1, 0.2, 0.4, 0.8, 1.6 and then 2 s: 15 s
+            daemon.refuse(
+                "Tasks.Submit",
+                grpc.StatusCode.UNAVAILABLE,
+                "The disk is full.",
+                (("x-correlation-id", "c-1"),),
+            )
+
+    played = stage.play(["ask", "hi"], script)
+    assert played.code == 1
+    told = "The daemon cannot do this now: The disk is full."
+    assert played.lines == [told, f"{told} (correlation id c-1)"]
+
+
 def test_an_answer_to_a_card_survives_a_restart() -> None:
     keys = []
 
