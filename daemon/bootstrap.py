@@ -62,8 +62,8 @@ class Folders:
 
 
 @dataclass(frozen=True)
-class _Parts:
-    """What of the running daemon the stages of its life need."""
+class Parts:
+    """What of the daemon the stages of its life need; put together, not yet running."""
 
     store: sqlite_store.SqliteStore
     box: inbox.Inbox
@@ -144,7 +144,7 @@ class Daemon:
             errors.StorageFault: the store cannot be used.
         """
         async with AsyncExitStack() as stack:
-            parts = await self._assemble(stack)
+            parts = await self.assemble(stack)
             watched = await stack.enter_async_context(supervisor.Supervisor())
             addresses = self._addresses()
             clean = await parts.store.drained()
@@ -167,7 +167,8 @@ class Daemon:
         listen = self._chosen.daemon.daemon.listen
         return [socket if address == "unix" else address for address in listen]
 
-    async def _assemble(self, stack: AsyncExitStack) -> _Parts:
+    async def assemble(self, stack: AsyncExitStack) -> Parts:
+        """Open the store, fold the log and put everything together; the stack closes it all."""
         limits = self._chosen.daemon.limits
         store = await stack.enter_async_context(
             sqlite_store.open_store(self._folders.state, self._held, limits.client_key_days)
@@ -212,7 +213,7 @@ class Daemon:
             credentials.of_owner(self._token),
             self._folders.state,
         )
-        return _Parts(store, box, runtime, performer, timers, publish, models, listening)
+        return Parts(store, box, runtime, performer, timers, publish, models, listening)
 
     def _tools(self) -> Mapping[str, contract.Tool]:
         chosen = self._chosen.daemon
@@ -260,7 +261,7 @@ class Daemon:
             notices=self._chosen.notices,
         )
 
-    async def _drain(self, parts: _Parts, watched: supervisor.Supervisor) -> None:
+    async def _drain(self, parts: Parts, watched: supervisor.Supervisor) -> None:
         self._draining = True
         grace_seconds = self._chosen.daemon.limits.drain_seconds
         await parts.listening.set_serving(False)

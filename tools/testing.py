@@ -1,7 +1,7 @@
 """One tool of each effect class, for tests and dry runs; offered only by `[tools] testing = true`.
 
-Each writes the call's id to a journal as a line of its own when it runs, so that a test can count
-what ran. They run unasked: what they do is named by their arguments and nothing else.
+Each writes the call's id to the journal that it is given, as a line of its own, when it runs, so
+that a test can count what ran. They run unasked: what they do is named by their arguments and nothing else.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ import pydantic
 from tools import contract
 
 _PARAMETERS = """{"type":"object","properties":{"journal":{"type":"string"},"file":{"type":
-"string"},"text":{"type":"string"}},"required":["journal"],"additionalProperties":false}"""
+"string"},"text":{"type":"string"}},"required":[],"additionalProperties":false}"""
 
 
 class Arguments(contract.Value):
     """Where to note the run, and for the reconcilable tool, what to write where."""
 
-    journal: str
+    journal: str = ""
     file: str = ""
     text: str = ""
 
@@ -30,8 +30,10 @@ class _Act(Protocol):
     def __call__(self, call: contract.Call, arguments: Arguments) -> str: ...
 
 
-def _append_line(path: Path, line: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+def _append_line(journal: str, line: str) -> None:
+    if not journal:
+        return
+    descriptor = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         os.write(descriptor, f"{line}\n".encode())
         os.fsync(descriptor)
@@ -55,7 +57,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def _pure(call: contract.Call, arguments: Arguments) -> str:
-    _append_line(Path(arguments.journal), call.call_id)
+    _append_line(arguments.journal, call.call_id)
     return arguments.text or "looked"
 
 
@@ -68,12 +70,12 @@ def _keyed(call: contract.Call, arguments: Arguments) -> str:
 
 def _reconcilable(call: contract.Call, arguments: Arguments) -> str:
     write_atomically(Path(arguments.file), arguments.text.encode())
-    _append_line(Path(arguments.journal), call.call_id)
+    _append_line(arguments.journal, call.call_id)
     return f"wrote {len(arguments.text.encode())} bytes"
 
 
 def _unsafe(call: contract.Call, arguments: Arguments) -> str:
-    _append_line(Path(arguments.journal), call.call_id)
+    _append_line(arguments.journal, call.call_id)
     return "done once"
 
 

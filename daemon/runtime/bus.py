@@ -7,8 +7,8 @@ comes late or reads slowly gets the text so far in one piece. Nothing unnumbered
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
 
 from daemon.domain import errors, events, ids, messages
 from daemon.runtime import ports
@@ -53,13 +53,8 @@ class Scope:
     conversation_id: ids.ConversationId | None = None
     live: bool = True
 
-    def takes(self, recorded: events.Recorded) -> bool:
-        return self._takes(recorded.task_id, recorded.conversation_id)
-
-    def takes_live(self, call: "_LiveCall") -> bool:
-        return self.live and self._takes(call.task_id, call.conversation_id)
-
-    def _takes(self, task_id: ids.TaskId | None, conversation_id: ids.ConversationId) -> bool:
+    def takes(self, task_id: ids.TaskId | None, conversation_id: ids.ConversationId) -> bool:
+        """Whether something about this task in this conversation is wanted."""
         if self.task_id is not None and task_id != self.task_id:
             return False
         return self.conversation_id in (None, conversation_id)
@@ -101,31 +96,48 @@ class CallFeed:
 
     def text(self, piece: str) -> None:
         self._call.add(piece)
-        self._bus.wake()
+        self._bus.wake(self._call)
 
     def progress(self, stage: messages.Stage, done: int, total: int) -> None:
         call = self._call
         elapsed_ms = self._clock.monotonic_ms() - call.started_ms
         note = ProgressNote(call.task_id, call.call_id, stage, done, total, elapsed_ms)
         call.progress = note
-        self._bus.wake()
+        self._bus.wake(call)
 
     def so_far(self) -> str:
         """The text that has come, as far as it is kept."""
         return self._call.text
 
 
-@dataclass
-class _Seen:
-    chars: dict[ids.CallId, int] = field(default_factory=dict)
-    progress: dict[ids.CallId, ProgressNote] = field(default_factory=dict)
+class _Subscriber:
+    """One open stream: what it wants, how far it has read, and what of live calls it has seen."""
 
-    def forget_ended(self, live: Iterable[ids.CallId]) -> None:
-        current = set(live)
-        for call_id in [c for c in self.chars if c not in current]:
-            del self.chars[call_id]
-        for call_id in [c for c in self.progress if c not in current]:
-            del self.progress[call_id]
+    def __init__(self, scope: Scope, after_seq: int) -> None:
+        self.scope = scope
+        self.cursor = after_seq
+        self.waker = asyncio.Event()
+        self._chars: dict[ids.CallId, int] = {}
+        self._progress: dict[ids.CallId, ProgressNote] = {}
+
+    def unseen(self, live: Mapping[ids.CallId, _LiveCall]) -> list[Update]:
+        """What the stream has not seen of the calls that run now."""
+        for call_id in [one for one in self._chars if one not in live]:
+            del self._chars[call_id]
+        for call_id in [one for one in self._progress if one not in live]:
+            del self._progress[call_id]
+        updates: list[Update] = []
+        for call in live.values() if self.scope.live else ():
+            if not self.scope.takes(call.task_id, call.conversation_id):
+                continue
+            if call.progress not in (None, self._progress.get(call.call_id)):
+                self._progress[call.call_id] = call.progress
+                updates.append(call.progress)
+            piece = call.after(self._chars.get(call.call_id, 0))
+            if piece is not None:
+                self._chars[call.call_id] = piece.offset + len(piece.text)
+                updates.append(piece)
+        return updates
 
 
 class Bus:
@@ -139,7 +151,7 @@ class Bus:
         self._capacity = capacity_subscribers
         self._recent: deque[events.Recorded] = deque(maxlen=RECENT_EVENTS)
         self._live: dict[ids.CallId, _LiveCall] = {}
-        self._wakers: set[asyncio.Event] = set()
+        self._subscribers: set[_Subscriber] = set()
         self._closed = False
         self.head_seq = head_seq
 
@@ -147,15 +159,20 @@ class Bus:
         """Hand out what was committed."""
         if not recorded:
             return
+        before_seq, self.head_seq = self.head_seq, recorded[-1].seq
         self._recent.extend(recorded)
-        self.head_seq = recorded[-1].seq
         for one in recorded:
             match one.event:
                 case events.ModelCallFinished() | events.ModelCallFailed() | events.ToolCallEnded():
                     self._live.pop(one.event.call_id, None)
                 case _:
                     pass
-        self.wake()
+        places = {(one.task_id, one.conversation_id) for one in recorded}
+        for subscriber in self._subscribers:
+            if any(subscriber.scope.takes(*place) for place in places):
+                subscriber.waker.set()
+            elif subscriber.cursor == before_seq:
+                subscriber.cursor = self.head_seq
 
     def open_feed(
         self,
@@ -170,14 +187,18 @@ class Bus:
         self._live[call_id] = call
         return CallFeed(self, call, self._clock)
 
-    def wake(self) -> None:
-        for waker in self._wakers:
-            waker.set()
+    def wake(self, call: _LiveCall) -> None:
+        """Let the streams that want a running call's text or progress look at it."""
+        for subscriber in self._subscribers:
+            scope = subscriber.scope
+            if scope.live and scope.takes(call.task_id, call.conversation_id):
+                subscriber.waker.set()
 
     def close(self) -> None:
         """End every subscription after what is committed has been read."""
         self._closed = True
-        self.wake()
+        for subscriber in self._subscribers:
+            subscriber.waker.set()
 
     async def subscribe(self, after_seq: int, scope: Scope) -> AsyncGenerator[Sequence[Update]]:
         """Pages of events after a sequence number, then live ones: no gap, no repeat.
@@ -185,54 +206,39 @@ class Bus:
         Raises:
             errors.Refusal: too many subscribers.
         """
-        if len(self._wakers) >= self._capacity:
+        if len(self._subscribers) >= self._capacity:
             raise errors.Refusal(
                 errors.RefusalKind.EXHAUSTED,
                 f"{self._capacity} streams are open already. Close one and try again.",
             )
-        waker = asyncio.Event()
-        self._wakers.add(waker)
-        seen = _Seen()
-        cursor = after_seq
+        subscriber = _Subscriber(scope, after_seq)
+        self._subscribers.add(subscriber)
         try:
             while True:
-                waker.clear()
-                while cursor < self.head_seq:
-                    page, cursor = await self._page(cursor, scope)
+                subscriber.waker.clear()
+                while subscriber.cursor < self.head_seq:
+                    page, subscriber.cursor = await self._page(subscriber.cursor, scope)
                     if page:
                         yield page
-                updates = self._unseen(scope, seen)
+                updates = subscriber.unseen(self._live)
                 if updates:
                     yield updates
-                if self._closed and cursor >= self.head_seq:
+                if self._closed and subscriber.cursor >= self.head_seq:
                     return
-                await waker.wait()
+                await subscriber.waker.wait()
         finally:
-            self._wakers.discard(waker)
+            self._subscribers.discard(subscriber)
 
     async def _page(self, cursor: int, scope: Scope) -> tuple[Sequence[events.Recorded], int]:
         if self._recent and self._recent[0].seq <= cursor + 1:
             start = cursor + 1 - self._recent[0].seq
             stop = min(start + PAGE_EVENTS, len(self._recent))
             page = [self._recent[index] for index in range(start, stop)]
-            return [one for one in page if scope.takes(one)], page[-1].seq
+            return [one for one in page if scope.takes(one.task_id, one.conversation_id)], page[
+                -1
+            ].seq
         head_seq = self.head_seq
         found = await self._store.log(cursor, PAGE_EVENTS, scope.task_id, scope.conversation_id)
         if len(found) < PAGE_EVENTS:
             return found, max(head_seq, found[-1].seq if found else 0)
         return found, found[-1].seq
-
-    def _unseen(self, scope: Scope, seen: _Seen) -> list[Update]:
-        seen.forget_ended(self._live)
-        updates: list[Update] = []
-        for call in self._live.values():
-            if not scope.takes_live(call):
-                continue
-            if call.progress is not None and seen.progress.get(call.call_id) is not call.progress:
-                seen.progress[call.call_id] = call.progress
-                updates.append(call.progress)
-            piece = call.after(seen.chars.get(call.call_id, 0))
-            if piece is not None:
-                seen.chars[call.call_id] = piece.offset + len(piece.text)
-                updates.append(piece)
-        return updates

@@ -14,7 +14,11 @@ async def load(store: ports.Store) -> world.World:
         ValueError: the log has a gap.
     """
     kept = await store.latest_checkpoint()
-    current = world.restore(kept) if kept is not None else world.World()
+    return await follow(store, world.restore(kept) if kept is not None else world.World())
+
+
+async def follow(store: ports.Store, current: world.World) -> world.World:
+    """Fold every event of the log that a world lacks."""
     while page := await store.log(current.head_seq, PAGE_EVENTS):
         for recorded in page:
             fold.apply(current, recorded)

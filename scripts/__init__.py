@@ -1,0 +1,1 @@
+"""What a developer runs: set-up, gates, tests, measurements."""
