@@ -15,11 +15,6 @@ from daemon.domain import base, errors, limits, messages
 SCRIPTED_PREFIX = "scripted:"
 
 
-class Owner(base.Value):
-    telegram: str = ""
-    matrix: str = ""
-
-
 class Listening(base.Value):
     listen: tuple[str, ...] = pydantic.Field(min_length=1)
 
@@ -38,7 +33,6 @@ class DaemonFile(base.Value):
     """daemon.toml."""
 
     version: int
-    owner: Owner
     daemon: Listening
     log: Logging
     tools: Tools

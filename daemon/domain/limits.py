@@ -30,7 +30,6 @@ class Limits(base.Value):
     message_bytes: int = pydantic.Field(default=1024 * 1024, ge=1)
     artifact_bytes: int = pydantic.Field(default=64 * 1024 * 1024, ge=1)
     result_to_model_chars: int = pydantic.Field(default=8000, ge=100)
-    result_to_chat_chars: int = pydantic.Field(default=3500, ge=100)
     answer_tokens: int = pydantic.Field(default=1024, ge=1)
     history_exchanges: int = pydantic.Field(default=200, ge=0)
     checkpoint_events: int = pydantic.Field(default=2000, ge=1)

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-from daemon.domain import errors, ids
+from daemon.domain import ids
 from daemon.rpc import backend, interceptors, validation
 from proto.ducklm.v1 import artifacts_pb2, artifacts_pb2_grpc
 
@@ -33,15 +33,6 @@ class Artifacts(artifacts_pb2_grpc.ArtifactsServicer):
 async def _chunks(
     sent: AsyncIterator[artifacts_pb2.PutArtifactRequest],
 ) -> AsyncIterator[bytes]:
-    first = True
     async for part in sent:
         validation.check(part)
-        if first != (part.WhichOneof("part") == "header"):
-            raise errors.Refusal(
-                errors.RefusalKind.INVALID, "Send one header first, then only data."
-            )
-        first = False
-        if part.data:
-            yield part.data
-    if first:
-        raise errors.Refusal(errors.RefusalKind.INVALID, "Nothing was sent: begin with a header.")
+        yield part.data

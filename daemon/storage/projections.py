@@ -4,7 +4,7 @@ The one implementation of every store: `project` takes the rows before and the n
 the rows that changed, each in its final state. How rows are kept is no matter of this module.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, assert_never
 
@@ -79,7 +79,7 @@ def project(before: Rows, recorded: Sequence[events.Recorded]) -> "Draft":
     """What events make of rows. The rows before stay as they are.
 
     Raises:
-        ValueError: an event builds on a row that is not there.
+        ValueError: an event builds on a row that is not there, or begins one that is.
     """
     draft = Draft(before)
     for one in recorded:
@@ -107,6 +107,18 @@ class Draft:
         row = row or self._before.conversations.get(conversation_id)
         return _there(row, conversation_id)
 
+    def begin_task(self, view: views.TaskView) -> None:
+        _refuse_known(view.task_id, self.changed.tasks, self._before.tasks)
+        self.changed.tasks[view.task_id] = TaskRow(view)
+
+    def begin_approval(self, view: views.ApprovalView) -> None:
+        _refuse_known(view.approval_id, self.changed.approvals, self._before.approvals)
+        self.changed.approvals[view.approval_id] = view
+
+    def begin_conversation(self, view: views.ConversationView) -> None:
+        _refuse_known(view.conversation_id, self.changed.conversations, self._before.conversations)
+        self.changed.conversations[view.conversation_id] = view
+
     def change_task(self, task_id: ids.TaskId, update: dict[str, object]) -> None:
         row = self.task(task_id)
         view = row.view.model_copy(update=update)
@@ -117,6 +129,11 @@ class Draft:
     ) -> None:
         row = self.conversation(conversation_id)
         self.changed.conversations[conversation_id] = row.model_copy(update=update)
+
+
+def _refuse_known(row_id: str, *known: Collection[str]) -> None:
+    if any(row_id in rows for rows in known):
+        raise ValueError(f"an event begins {row_id}, which the log began before")
 
 
 def _there(row: _Row | None, row_id: str) -> _Row:
@@ -164,7 +181,7 @@ def _conversation(
 ) -> None:
     match event:
         case events.ConversationCreated():
-            draft.changed.conversations[event.conversation_id] = views.ConversationView(
+            view = views.ConversationView(
                 conversation_id=event.conversation_id,
                 principal=event.principal,
                 title=event.title,
@@ -172,6 +189,7 @@ def _conversation(
                 updated_ms=one.at_ms,
                 created_seq=one.seq,
             )
+            draft.begin_conversation(view)
         case events.ConversationUpdated():
             update = {"title": event.title, "updated_ms": one.at_ms}
             draft.change_conversation(event.conversation_id, update)
@@ -192,7 +210,7 @@ def _submit(draft: Draft, event: events.TaskSubmitted, one: events.Recorded) -> 
         updated_ms=one.at_ms,
         submitted_seq=one.seq,
     )
-    draft.changed.tasks[event.task_id] = TaskRow(view=view)
+    draft.begin_task(view)
     draft.change_conversation(event.conversation_id, {"updated_ms": one.at_ms})
 
 
@@ -204,7 +222,7 @@ def _approval(
     pending = draft.task(event.task_id).view.pending_approvals
     match event:
         case events.ApprovalRequested():
-            draft.changed.approvals[event.approval_id] = views.ApprovalView(
+            view = views.ApprovalView(
                 approval_id=event.approval_id,
                 task_id=event.task_id,
                 call_id=event.call_id,
@@ -218,6 +236,7 @@ def _approval(
                 expires_ms=event.expires_ms,
                 requested_seq=one.seq,
             )
+            draft.begin_approval(view)
             pending = (*pending, event.approval_id)
         case events.ApprovalResolved():
             update = {

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fproto/ducklm/v1/artifacts.proto\x12\tducklm.v1\")\n\x12GetArtifactRequest\x12\x13\n\x0b\x61rtifact_id\x18\x01 \x01(\t\"\x1d\n\rArtifactChunk\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\"\x90\x01\n\x12PutArtifactRequest\x12\x36\n\x06header\x18\x01 \x01(\x0b\x32$.ducklm.v1.PutArtifactRequest.HeaderH\x00\x12\x0e\n\x04\x64\x61ta\x18\x02 \x01(\x0cH\x00\x1a*\n\x06Header\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nmedia_type\x18\x02 \x01(\tB\x06\n\x04part\">\n\x13PutArtifactResponse\x12\x13\n\x0b\x61rtifact_id\x18\x01 \x01(\t\x12\x12\n\nsize_bytes\x18\x02 \x01(\x03\x32\x95\x01\n\tArtifacts\x12@\n\x03Get\x12\x1d.ducklm.v1.GetArtifactRequest\x1a\x18.ducklm.v1.ArtifactChunk0\x01\x12\x46\n\x03Put\x12\x1d.ducklm.v1.PutArtifactRequest\x1a\x1e.ducklm.v1.PutArtifactResponse(\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fproto/ducklm/v1/artifacts.proto\x12\tducklm.v1\")\n\x12GetArtifactRequest\x12\x13\n\x0b\x61rtifact_id\x18\x01 \x01(\t\"\x1d\n\rArtifactChunk\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\"\"\n\x12PutArtifactRequest\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\">\n\x13PutArtifactResponse\x12\x13\n\x0b\x61rtifact_id\x18\x01 \x01(\t\x12\x12\n\nsize_bytes\x18\x02 \x01(\x03\x32\x95\x01\n\tArtifacts\x12@\n\x03Get\x12\x1d.ducklm.v1.GetArtifactRequest\x1a\x18.ducklm.v1.ArtifactChunk0\x01\x12\x46\n\x03Put\x12\x1d.ducklm.v1.PutArtifactRequest\x1a\x1e.ducklm.v1.PutArtifactResponse(\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,12 +35,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETARTIFACTREQUEST']._serialized_end=87
   _globals['_ARTIFACTCHUNK']._serialized_start=89
   _globals['_ARTIFACTCHUNK']._serialized_end=118
-  _globals['_PUTARTIFACTREQUEST']._serialized_start=121
-  _globals['_PUTARTIFACTREQUEST']._serialized_end=265
-  _globals['_PUTARTIFACTREQUEST_HEADER']._serialized_start=215
-  _globals['_PUTARTIFACTREQUEST_HEADER']._serialized_end=257
-  _globals['_PUTARTIFACTRESPONSE']._serialized_start=267
-  _globals['_PUTARTIFACTRESPONSE']._serialized_end=329
-  _globals['_ARTIFACTS']._serialized_start=332
-  _globals['_ARTIFACTS']._serialized_end=481
+  _globals['_PUTARTIFACTREQUEST']._serialized_start=120
+  _globals['_PUTARTIFACTREQUEST']._serialized_end=154
+  _globals['_PUTARTIFACTRESPONSE']._serialized_start=156
+  _globals['_PUTARTIFACTRESPONSE']._serialized_end=218
+  _globals['_ARTIFACTS']._serialized_start=221
+  _globals['_ARTIFACTS']._serialized_end=370
 # @@protoc_insertion_point(module_scope)

@@ -58,46 +58,19 @@ Global___ArtifactChunk: _TypeAlias = ArtifactChunk  # noqa: Y015
 class PutArtifactRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
-    @_typing.final
-    class Header(_message.Message):
-        DESCRIPTOR: _descriptor.Descriptor
-
-        NAME_FIELD_NUMBER: _builtins.int
-        MEDIA_TYPE_FIELD_NUMBER: _builtins.int
-        name: _builtins.str
-        """a file name without folders"""
-        media_type: _builtins.str
-        def __init__(
-            self,
-            *,
-            name: _builtins.str = ...,
-            media_type: _builtins.str = ...,
-        ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["media_type", b"media_type", "name", b"name"]  # noqa: Y015
-        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-    HEADER_FIELD_NUMBER: _builtins.int
     DATA_FIELD_NUMBER: _builtins.int
     data: _builtins.bytes
-    """up to 1 MiB a chunk"""
-    @_builtins.property
-    def header(self) -> Global___PutArtifactRequest.Header: ...
+    """up to 1 MiB a message"""
     def __init__(
         self,
         *,
-        header: Global___PutArtifactRequest.Header | None = ...,
         data: _builtins.bytes = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["data", b"data", "header", b"header", "part", b"part"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["data", b"data", "header", b"header", "part", b"part"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["data", b"data"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_part: _TypeAlias = _typing.Literal["header", "data"]  # noqa: Y015
-    _WhichOneofArgType_part: _TypeAlias = _typing.Literal["part", b"part"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType_part) -> _WhichOneofReturnType_part | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PutArtifactRequest: _TypeAlias = PutArtifactRequest  # noqa: Y015
 

@@ -58,7 +58,7 @@ class ArtifactsServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Put(self, request_iterator, context):
-        """Send a header, then bytes. Sending the same bytes again gives the same id.
+        """Send the bytes in parts. Sending the same bytes again gives the same id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

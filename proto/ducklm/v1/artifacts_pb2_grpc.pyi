@@ -35,7 +35,7 @@ class ArtifactsStub:
     def __new__(cls, channel: _aio.Channel) -> ArtifactsAsyncStub: ...
     Get: _grpc.UnaryStreamMultiCallable[_artifacts_pb2.GetArtifactRequest, _artifacts_pb2.ArtifactChunk]
     Put: _grpc.StreamUnaryMultiCallable[_artifacts_pb2.PutArtifactRequest, _artifacts_pb2.PutArtifactResponse]
-    """Send a header, then bytes. Sending the same bytes again gives the same id."""
+    """Send the bytes in parts. Sending the same bytes again gives the same id."""
 
 @_typing.type_check_only
 class ArtifactsAsyncStub(ArtifactsStub):
@@ -44,7 +44,7 @@ class ArtifactsAsyncStub(ArtifactsStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     Get: _aio.UnaryStreamMultiCallable[_artifacts_pb2.GetArtifactRequest, _artifacts_pb2.ArtifactChunk]  # type: ignore[assignment]
     Put: _aio.StreamUnaryMultiCallable[_artifacts_pb2.PutArtifactRequest, _artifacts_pb2.PutArtifactResponse]  # type: ignore[assignment]
-    """Send a header, then bytes. Sending the same bytes again gives the same id."""
+    """Send the bytes in parts. Sending the same bytes again gives the same id."""
 
 class ArtifactsServicer(metaclass=_abc_1.ABCMeta):
     """Large results and attachments, named by the SHA-256 of their bytes."""
@@ -62,6 +62,6 @@ class ArtifactsServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_artifacts_pb2.PutArtifactRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_artifacts_pb2.PutArtifactResponse, _abc.Awaitable[_artifacts_pb2.PutArtifactResponse]]:
-        """Send a header, then bytes. Sending the same bytes again gives the same id."""
+        """Send the bytes in parts. Sending the same bytes again gives the same id."""
 
 def add_ArtifactsServicer_to_server(servicer: ArtifactsServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -69,7 +69,7 @@ class SubmitRequest(_message.Message):
     def origin(self) -> _common_pb2.Origin: ...
     @_builtins.property
     def attachments(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """artifact ids"""
+        """artifact ids; kept with the task, not yet read by a model"""
 
     def __init__(
         self,
