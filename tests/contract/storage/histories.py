@@ -123,12 +123,15 @@ class Play(Author):
         self.add(event, chat)
         return chat
 
+    def origin(self, chat: str) -> principals.Origin:
+        return principals.Origin(principal=OWNER, channel="terminal", chat=chat)
+
     def submit(self, chat: ids.ConversationId) -> ids.TaskId:
         task_id = ids.TaskId(self.new_id("task"))
         event = events.TaskSubmitted(
             task_id=task_id,
             conversation_id=chat,
-            origin=principals.Origin(principal=OWNER, channel="terminal", chat=chat),
+            origin=self.origin(chat),
             text=self.content(chat),
         )
         self.add(event, chat, task_id)
