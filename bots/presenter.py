@@ -35,6 +35,15 @@ WAITING_STATES: typing.Final = frozenset(
         common_pb2.PARKED,
     }
 )
+# Ends of a call that the task goes on after.
+ANSWERING_OUTCOMES: typing.Final = frozenset(
+    {
+        events_pb2.ToolCallEnded.FINISHED,
+        events_pb2.ToolCallEnded.FAILED,
+        events_pb2.ToolCallEnded.DENIED,
+        events_pb2.ToolCallEnded.REFUSED,
+    }
+)
 _DIRECTIVE_FENCE: typing.Final = "```json"
 
 
@@ -318,9 +327,9 @@ def _tool_output(call: _ToolCall, live: events_pb2.LiveText) -> Sequence[views.V
 
 def _tool_ended(task: _Task, task_id: str, ended: events_pb2.ToolCallEnded) -> views.View:
     call = task.tool_call(ended.call_id)
-    finished = ended.outcome == events_pb2.ToolCallEnded.FINISHED
-    # A command that the person gave is answered with its output: once is enough.
-    text = "" if finished and not task.used_a_model else ended.text
+    # A command that the person gave is answered with its result: once is enough.
+    is_the_answer = ended.outcome in ANSWERING_OUTCOMES and not task.used_a_model
+    text = "" if is_the_answer else ended.text
     return views.ToolEnded(
         task_id=task_id,
         call_id=ended.call_id,

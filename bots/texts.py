@@ -194,6 +194,7 @@ STATUS = {
 STATUS_TASKS = "{running} running, {queued} queued, {waiting} waiting"
 STATUS_APPROVALS = "{count} pending"
 STATUS_MEMORY = "{megabytes} MB"
+STATUS_NO_ROLE = "no role"
 STATUS_SLOT = "{name}: {state} ({roles}; {tokens} tokens) {detail}"
 
 # --- help

@@ -61,7 +61,7 @@ class Chat:
                 if interrupted or not self.seats.interactive:
                     break
                 interrupted = True
-                self._console.say("\n" + texts.CHAT_QUIT_HINT)
+                self._console.say(texts.CHAT_QUIT_HINT)
                 continue
             interrupted = False
             if line.strip() == "/quit":

@@ -73,8 +73,14 @@ class Console:
         """Read a line; raises EOFError and KeyboardInterrupt."""
         self.clear_status()
         self.end_line()
-        with self.interrupts.accepted():
-            return self.read_line(prompt)
+        try:
+            with self.interrupts.accepted():
+                return self.read_line(prompt)
+        except (EOFError, KeyboardInterrupt):
+            if self.interactive:  # no Enter ended the prompt's line
+                self.stderr.write("\n")
+                self.stderr.flush()
+            raise
 
     def ask(self, question: str) -> str:
         """Ask for a decision: what was typed before the question was seen is no answer to it."""

@@ -61,14 +61,13 @@ class Link:
                     outage.over()
                     after_seq = max(after_seq, update.event.seq)
                     yield update
-                ended = faults.CallFault(grpc.StatusCode.UNAVAILABLE)
             except faults.CallFault as fault:
                 if fault.code not in _STREAM_LOST:
                     raise
-                ended = fault
             finally:
                 stream.cancel()
-            outage.wait(ended)
+            # Whether a stopping daemon still says so or not, its next start is waited for.
+            outage.wait(faults.CallFault(grpc.StatusCode.UNAVAILABLE))
 
     def _next(self, stream: client.Stream) -> events_pb2.Update | None:
         with self.interrupts.accepted():

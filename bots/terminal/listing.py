@@ -119,7 +119,7 @@ def _slot(slot: admin_pb2.SlotStatus) -> str:
     return texts.STATUS_SLOT.format(
         name=slot.name,
         state=slot.state,
-        roles=", ".join(slot.roles),
+        roles=", ".join(slot.roles) or texts.STATUS_NO_ROLE,
         tokens=slot.context_tokens,
         detail=slot.detail,
     ).rstrip()

@@ -169,6 +169,14 @@ TABLE: dict[str, tuple[Sequence[events_pb2.Update], Sequence[views.View]]] = {
             views.AnswerText(T, "a\n", "a\n", False),
         ],
     ),
+    "but not the output of one that was cancelled": (
+        [updates.tool_ended(3, "a\n", None, events_pb2.ToolCallEnded.CANCELLED)],
+        [
+            views.ToolEnded(
+                T, "tool-1", "", "", events_pb2.ToolCallEnded.CANCELLED, None, "a\n", "", 1500
+            ),
+        ],
+    ),
     "a card and its end": (
         [updates.approval_requested(1, always=True), updates.approval_resolved(2)],
         [
