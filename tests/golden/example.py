@@ -1,0 +1,216 @@
+"""A small life of a daemon with every kind of event in it: what the golden files are made of.
+
+Never changed for a version that was released: a new version gets files of its own.
+"""
+
+from daemon.domain import decisions, events, fold, ids, messages, principals, state, world
+from tools import contract
+
+T = state.TaskState
+CHAT = ids.ConversationId("conversation-1")
+DONE, ASKING, WAITING = ids.TaskId("task-1"), ids.TaskId("task-2"), ids.TaskId("task-3")
+DIED, ANSWERED = ids.CallId("call-1"), ids.CallId("call-2")
+SHELL, CARD_SHELL = ids.CallId("call-3"), ids.CallId("call-4")
+USED, PENDING = ids.ApprovalId("approval-1"), ids.ApprovalId("approval-2")
+ORIGIN = principals.Origin(
+    principal=principals.Principal("telegram:bot:42"),
+    channel="telegram",
+    chat="-100",
+    topic="7",
+    message_id="12",
+    reply_to="11",
+    forwarded=True,
+)
+START_MS = 1_750_000_000_000
+
+
+def text(name: str) -> ids.ContentId:
+    return ids.ContentId(f"content-{name}")
+
+
+def moved(task: ids.TaskId, previous: T, to: T, reason: str = "") -> events.Event:
+    return events.TaskStateChanged(task_id=task, previous=previous, state=to, reason=reason)
+
+
+def submitted(task: ids.TaskId, name: str) -> events.Event:
+    artifact = ids.ArtifactId("ab" * 32)
+    return events.TaskSubmitted(
+        task_id=task,
+        conversation_id=CHAT,
+        origin=ORIGIN,
+        text=text(name),
+        attachments=(artifact,),
+    )
+
+
+def asked(task: ids.TaskId, approval: ids.ApprovalId, call: ids.CallId, card: str) -> events.Event:
+    return events.ApprovalRequested(
+        task_id=task,
+        approval_id=approval,
+        call_id=call,
+        tool="shell_exec",
+        digest="cd" * 32,
+        card=text(card),
+        reasons=("every command asks",),
+        always_allowed=True,
+        expires_ms=START_MS + 86_400_000,
+    )
+
+
+def inspected(task: ids.TaskId, call: ids.CallId) -> events.Event:
+    return events.ToolCallInspected(
+        task_id=task,
+        call_id=call,
+        effect=contract.Effect.UNSAFE,
+        digest="cd" * 32,
+        verdict=events.Verdict.ASK,
+        reasons=("every command asks",),
+    )
+
+
+def conversation() -> list[events.Event]:
+    return [
+        events.ConversationCreated(
+            conversation_id=CHAT, principal=principals.LOCAL_OWNER, title=text("title")
+        ),
+        events.ConversationUpdated(conversation_id=CHAT, title=text("new-title")),
+        submitted(DONE, "first"),
+        moved(DONE, T.QUEUED, T.RUNNING),
+    ]
+
+
+def model_calls() -> list[events.Event]:
+    return [
+        events.ModelCallStarted(task_id=DONE, call_id=DIED, role=messages.Role.THINKER, attempt=1),
+        events.ModelCallFailed(
+            task_id=DONE,
+            call_id=DIED,
+            fault="died",
+            message="The model's process ended by signal 9.",
+            text=text("half"),
+        ),
+        events.ModelCallStarted(
+            task_id=DONE, call_id=ANSWERED, role=messages.Role.THINKER, attempt=2, replaces=DIED
+        ),
+        events.ModelCallFinished(
+            task_id=DONE,
+            call_id=ANSWERED,
+            text=text("directive"),
+            finish_reason="stop",
+            slot="main",
+            usage=messages.Usage(
+                prompt_tokens=90,
+                reused_tokens=40,
+                completion_tokens=12,
+                queued_ms=1,
+                prefill_ms=20,
+                decode_ms=110,
+            ),
+            script_line=3,
+        ),
+    ]
+
+
+def tool_call() -> list[events.Event]:
+    """Approved, started, cut off by a crash, and marked as done by a person."""
+    return [
+        events.ToolCallProposed(
+            task_id=DONE, call_id=SHELL, tool="shell_exec", arguments=text("arguments"), direct=True
+        ),
+        inspected(DONE, SHELL),
+        asked(DONE, USED, SHELL, "card"),
+        moved(DONE, T.RUNNING, T.AWAITING_APPROVAL, "shell_exec asks"),
+        events.ApprovalResolved(
+            task_id=DONE,
+            approval_id=USED,
+            call_id=SHELL,
+            outcome=events.ApprovalOutcome.ALLOWED,
+            decided_by=principals.LOCAL_OWNER,
+        ),
+        moved(DONE, T.AWAITING_APPROVAL, T.RUNNING),
+        events.ToolCallStarted(
+            task_id=DONE,
+            call_id=SHELL,
+            digest="cd" * 32,
+            effect=contract.Effect.UNSAFE,
+            attempt=1,
+            intent="touch x",
+            approval_id=USED,
+        ),
+        events.TaskRecovered(task_id=DONE, count=1),
+        events.ToolCallEnded(
+            task_id=DONE, call_id=SHELL, outcome=events.CallOutcome.OUTCOME_UNKNOWN
+        ),
+        moved(DONE, T.RUNNING, T.AWAITING_DECISION, "nobody saw its end"),
+        events.TaskDecided(
+            task_id=DONE,
+            decision=events.Decision.MARK_DONE,
+            principal=principals.LOCAL_OWNER,
+            call_id=SHELL,
+        ),
+        events.ToolCallEnded(
+            task_id=DONE,
+            call_id=SHELL,
+            outcome=events.CallOutcome.MARKED_DONE,
+            result=text("result"),
+            exit_code=0,
+            artifact=ids.ArtifactId("ef" * 32),
+            duration_ms=1234,
+        ),
+        moved(DONE, T.AWAITING_DECISION, T.RUNNING),
+        events.AnswerGiven(task_id=DONE, text=text("answer")),
+        moved(DONE, T.RUNNING, T.COMPLETED),
+    ]
+
+
+def left_alive() -> list[events.Event]:
+    """One task that waits for an answer, and one behind it."""
+    return [
+        submitted(ASKING, "second"),
+        moved(ASKING, T.QUEUED, T.RUNNING),
+        events.ToolCallProposed(
+            task_id=ASKING, call_id=CARD_SHELL, tool="shell_exec", arguments=text("arguments-2")
+        ),
+        inspected(ASKING, CARD_SHELL),
+        asked(ASKING, PENDING, CARD_SHELL, "card-2"),
+        moved(ASKING, T.RUNNING, T.AWAITING_APPROVAL, "shell_exec asks"),
+        submitted(WAITING, "third"),
+    ]
+
+
+def log() -> list[events.Recorded]:
+    """The whole life, numbered."""
+    parts = (conversation, model_calls, tool_call, left_alive)
+    happened = [event for part in parts for event in part()]
+    return [
+        events.Recorded(
+            seq=seq,
+            at_ms=START_MS + 250 * seq,
+            task_id=getattr(event, "task_id", None),
+            conversation_id=CHAT,
+            correlation_id="correlation-1",
+            event=event,
+        )
+        for seq, event in enumerate(happened, 1)
+    ]
+
+
+def folded(recorded: list[events.Recorded]) -> world.World:
+    """What a log folds to."""
+    result = world.World()
+    for one in recorded:
+        fold.apply(result, one)
+    return result
+
+
+def records() -> list[decisions.Record]:
+    """Some of the texts, and the answer to a keyed write."""
+    kept: list[decisions.Record] = [
+        decisions.ContentRecord(content_id=text(name), owner=CHAT, text=f"{name}: äß 漢 🦆\n")
+        for name in ("title", "first", "card", "answer", "card-2", "third")
+    ]
+    reply = decisions.Submitted(task_id=WAITING, conversation_id=CHAT, seq=30)
+    key = decisions.ClientKeyRecord(
+        credential="local", client_key="key-1", body_hash="99" * 32, reply=reply, at_ms=START_MS
+    )
+    return [*kept, key]
