@@ -82,7 +82,9 @@ def event(row: events_pb2.Event) -> str:
 def _fields(content: message.Message) -> str:
     shown = []
     for field, value in content.ListFields():
-        if field.enum_type is not None and isinstance(value, int):
+        if field.is_repeated:
+            value = "; ".join(map(str, value))
+        elif field.enum_type is not None and isinstance(value, int):
             value = render.enum_name(field.enum_type, value)
         elif isinstance(value, timestamp_pb2.Timestamp):
             value = _time(value)

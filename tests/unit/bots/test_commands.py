@@ -252,16 +252,19 @@ def test_events_of_a_task_are_its_last_ones() -> None:
 
 def test_an_event_is_one_inert_line_whatever_it_holds() -> None:
     ended = updates.tool_ended(701, "a\nb\x1b[2J" + "x" * 200).event
+    asked = updates.approval_requested(703).event
+    asked.approval_requested.reasons.append("as root")
     unknown = events_pb2.Event(seq=702)
 
     def script(daemon: stage.Daemon) -> None:
-        daemon.answer("Events.List", events_pb2.ListEventsResponse(events=[ended, unknown]))
+        daemon.answer("Events.List", events_pb2.ListEventsResponse(events=[ended, unknown, asked]))
 
     lines = stage.play(["events", "--after", "700"], script).stdout.splitlines()
     assert "outcome=FINISHED" in lines[0]
     assert "text=a\\nb\\x1b[2Jxxx" in lines[0]
     assert "exit_code=0" in lines[0]
     assert lines[1].endswith("an event of a kind unknown to this client")
+    assert lines[2].endswith("reasons=every command asks; as root")
 
 
 @pytest.mark.parametrize("code", list(grpc.StatusCode))
