@@ -1,0 +1,113 @@
+"""Who may call what: every method with every credential, and no method without a scope."""
+
+from collections.abc import Iterator
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+from daemon.rpc import interceptors
+from tests import running_daemon
+from tests.integration.rpc import methods, work
+
+EVERY = methods.every()
+SERVED = (grpc.StatusCode.OK, grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND)
+"""What an empty request may come to once its token was taken."""
+WRONG = {
+    "none": (),
+    "wrong": methods.bearer("0" * 43),
+    "empty": methods.bearer(""),
+    "another scheme": (("authorization", "Basic b3duZXI6"),),
+    "no scheme": (("authorization", "0" * 43),),
+}
+
+
+@pytest.fixture(scope="module", params=["unix", "tcp"])
+def channel(
+    request: pytest.FixtureRequest, daemon: running_daemon.RunningDaemon
+) -> Iterator[grpc.Channel]:
+    address = daemon.tcp if request.param == "tcp" else f"unix:{daemon.socket}"
+    with daemon.channel(address) as opened:
+        yield opened
+
+
+def outcome(
+    channel: grpc.Channel, method: methods.Method, metadata: running_daemon.Metadata
+) -> tuple[grpc.StatusCode, str]:
+    try:
+        method.call(channel, [method.request()], metadata)
+    except grpc.RpcError as error:
+        return methods.fault(error)
+    return grpc.StatusCode.OK, ""
+
+
+@pytest.mark.spec("O-01")
+@pytest.mark.parametrize("credential", WRONG)
+def test_no_method_is_open_without_a_valid_token(channel: grpc.Channel, credential: str) -> None:
+    for method in EVERY:
+        code, sentence = outcome(channel, method, WRONG[credential])
+        assert code is grpc.StatusCode.UNAUTHENTICATED, method.name
+        assert "authorization: Bearer TOKEN" in sentence
+        assert "correlation id" in sentence
+
+
+@pytest.mark.spec("O-01")
+def test_the_owners_token_opens_every_method(
+    channel: grpc.Channel, daemon: running_daemon.RunningDaemon, api: running_daemon.Api
+) -> None:
+    work.end(api, work.submit(api, "so that the log holds an event"))
+    for method in EVERY:
+        code, _ = outcome(channel, method, methods.bearer(daemon.token))
+        assert code in SERVED, method.name
+
+
+def test_a_token_that_is_nearly_right_is_wrong(
+    channel: grpc.Channel, daemon: running_daemon.RunningDaemon
+) -> None:
+    (status,) = [method for method in EVERY if method.name.endswith("Admin/Status")]
+    for near in (daemon.token[:-1], daemon.token + "x", daemon.token.swapcase()):
+        code, _ = outcome(channel, status, methods.bearer(near))
+        assert code is grpc.StatusCode.UNAUTHENTICATED
+
+
+@pytest.mark.spec("O-01")
+def test_every_method_has_a_scope_and_every_scope_a_method() -> None:
+    ours = {name for name in interceptors.SCOPES if name.startswith("/ducklm.v1.")}
+    assert ours == {method.name for method in EVERY}
+
+
+@pytest.mark.spec("O-02")
+def test_health_is_open(channel: grpc.Channel) -> None:
+    stub = health_pb2_grpc.HealthStub(channel)
+    for service in ("", "ducklm.v1.Tasks", "ducklm.v1.Admin"):
+        answer = stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=methods.CALL_S)
+        assert answer.status == health_pb2.HealthCheckResponse.SERVING
+
+
+def test_reflection_needs_a_token(
+    channel: grpc.Channel, daemon: running_daemon.RunningDaemon
+) -> None:
+    def services(metadata: running_daemon.Metadata) -> list[str]:
+        asked = iter([reflection_pb2.ServerReflectionRequest(list_services="")])
+        stub = reflection_pb2_grpc.ServerReflectionStub(channel)
+        call = stub.ServerReflectionInfo(asked, timeout=methods.CALL_S, metadata=metadata)
+        return [one.name for answer in call for one in answer.list_services_response.service]
+
+    with pytest.raises(grpc.RpcError) as refused:
+        services(())
+    assert methods.fault(refused.value)[0] is grpc.StatusCode.UNAUTHENTICATED
+    assert "ducklm.v1.Tasks" in services(methods.bearer(daemon.token))
+
+
+def test_the_socket_and_the_token_are_the_owners_alone(
+    daemon: running_daemon.RunningDaemon,
+) -> None:
+    assert daemon.socket.stat().st_mode & 0o777 == 0o600
+    assert (daemon.state / "token").stat().st_mode & 0o777 == 0o600
+    assert daemon.state.stat().st_mode & 0o077 == 0
+    assert daemon.tcp.startswith("127.0.0.1:")
+
+
+def test_no_token_stands_in_the_log(daemon: running_daemon.RunningDaemon) -> None:
+    assert daemon.token not in daemon.log_text()
