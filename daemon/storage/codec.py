@@ -60,7 +60,9 @@ class Codec:
     def _lift(self, seq: int, type_name: str, version: int, body: str) -> tuple[str, str]:
         if version > self.version:
             raise errors.StorageFault(f"Event {seq} of the log was written by a newer version.")
-        lifted: Body = json.loads(body)
+        lifted = json.loads(body)
+        if not isinstance(lifted, dict):
+            raise ValueError("not a JSON object")
         for step in range(version, self.version):
             lift = self._lifts.get((str(lifted["type"]), step))
             lifted = lift(lifted) if lift is not None else lifted

@@ -55,6 +55,7 @@ class Threads:
         self._stuck_seconds = stuck_seconds
         self._jobs: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
         self._fault: str | None = None
+        self._stuck = False
         self._threads = [
             threading.Thread(target=self._serve, name=f"{name}-{number}", daemon=True)
             for number in range(count)
@@ -69,7 +70,7 @@ class Threads:
         for _ in self._threads:
             self._jobs.put(None)
         for thread in self._threads:
-            if thread.ident is not None and self._fault is None:
+            if thread.ident is not None and not self._stuck:
                 thread.join(_JOIN_SECONDS)
 
     async def run(self, work: Callable[[], Result]) -> Result:
@@ -89,6 +90,7 @@ class Threads:
             async with asyncio.timeout(self._stuck_seconds):
                 return await job.answer
         except TimeoutError as error:
+            self._stuck = True
             self._fault = f"The {self._name} thread is stuck: restart the daemon."
             raise errors.StorageFault(self._fault) from error
 
