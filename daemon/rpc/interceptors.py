@@ -127,7 +127,7 @@ class _Guard:
                     validation.check(request)
                 async with asyncio.timeout(seconds):
                     return await serve(request, context)
-            except Exception as error:
+            except (Exception, asyncio.CancelledError) as error:
                 await _abort(context, error, correlation_id, self._method)
 
         return guarded
@@ -144,7 +144,7 @@ class _Guard:
                 async with contextlib.aclosing(serve(request, context)) as answers:
                     async for answer in answers:
                         yield answer
-            except Exception as error:
+            except (Exception, asyncio.CancelledError) as error:
                 await _abort(context, error, correlation_id, self._method)
 
         return guarded
@@ -189,7 +189,7 @@ def _correlation_id(context: Context) -> str:
     return given if plain and len(given) <= _MOST_CORRELATION_CHARS else uuid.uuid4().hex
 
 
-def _fault(error: Exception, method: str) -> _Fault:
+def _fault(error: BaseException, method: str) -> _Fault:
     match error:
         case _Fault():
             return error
@@ -201,6 +201,9 @@ def _fault(error: Exception, method: str) -> _Fault:
         case TimeoutError():
             _log.warning("call_timed_out", method=method)
             return _Fault(grpc.StatusCode.DEADLINE_EXCEEDED, "The daemon was too busy to answer.")
+        case asyncio.CancelledError():
+            _log.warning("call_given_up", method=method)
+            return _Fault(grpc.StatusCode.UNAVAILABLE, "The daemon gave this up; try again.")
         case _:
             _log.error("call_broke", method=method, exc_info=error)
             return _Fault(
@@ -209,8 +212,14 @@ def _fault(error: Exception, method: str) -> _Fault:
             )
 
 
-async def _abort(context: Context, error: Exception, correlation_id: str, method: str) -> None:
-    if isinstance(error, aio.AbortError):
+def _ended_by_caller(error: BaseException) -> bool:
+    """Whether the call itself was cancelled, and not just something that it waited for."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
+async def _abort(context: Context, error: BaseException, correlation_id: str, method: str) -> None:
+    if isinstance(error, aio.AbortError) or _ended_by_caller(error):
         raise error
     fault = _fault(error, method)
     sentence = f"{fault.sentence} (correlation id {correlation_id})"
