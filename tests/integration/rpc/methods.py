@@ -18,6 +18,7 @@ from tests import running_daemon
 
 _FILES = (tasks_pb2, events_pb2, approvals_pb2, conversations_pb2, artifacts_pb2, admin_pb2)
 CALL_S = 30.0
+Metadata = running_daemon.Metadata
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +32,10 @@ class Method:
         """An empty request."""
         return message_factory.GetMessageClass(self.descriptor.input_type)()
 
+    def answer(self) -> type[message.Message]:
+        """The kind of its answers."""
+        return message_factory.GetMessageClass(self.descriptor.output_type)
+
     def call(
         self,
         channel: grpc.Channel,
@@ -38,10 +43,10 @@ class Method:
         metadata: running_daemon.Metadata = (),
     ) -> message.Message:
         """The answer, or a stream's first one; raises grpc.RpcError."""
-        answers = message_factory.GetMessageClass(self.descriptor.output_type)
+        answers = self.answer()
         sent = list(requests)
         if self.descriptor.server_streaming:
-            stream = channel.unary_stream(self.name, _bytes, answers.FromString)(
+            stream = channel.unary_stream(self.name, to_bytes, answers.FromString)(
                 sent[0], CALL_S, metadata
             )
             try:
@@ -49,12 +54,15 @@ class Method:
             finally:
                 stream.cancel()
         if self.descriptor.client_streaming:
-            put = channel.stream_unary(self.name, _bytes, answers.FromString)
+            put = channel.stream_unary(self.name, to_bytes, answers.FromString)
             return put(iter(sent), CALL_S, metadata)
-        return channel.unary_unary(self.name, _bytes, answers.FromString)(sent[0], CALL_S, metadata)
+        return channel.unary_unary(self.name, to_bytes, answers.FromString)(
+            sent[0], CALL_S, metadata
+        )
 
 
-def _bytes(sent: message.Message) -> bytes:
+def to_bytes(sent: message.Message) -> bytes:
+    """A message as it is sent."""
     return sent.SerializeToString()
 
 
