@@ -63,7 +63,7 @@ HOMES = {
     "grpc_testing": ("tests/",),
     "hnswlib": ("memory/index.py",),
     "httpx": ("daemon/models/", "tools/web.py", "tests/"),
-    "llama_cpp": ("daemon/models/worker/",),
+    "llama_cpp": ("daemon/models/worker/", "scripts/benchmarks/"),  # measured raw beside it
     "mcp": ("tools/mcp",),
     "nio": ("bots/matrix/", "tests/"),
     "proto": _CLIENTS,
