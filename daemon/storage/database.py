@@ -25,6 +25,9 @@ WAL_LARGE_BYTES = 16 * 1024 * 1024
 _CHECKED_BYTES = 32 * 1024 * 1024
 """The largest database that is checked as a whole after a crash (about 0.2 s)."""
 
+_LEAST_BYTES = 512
+"""The smallest page of SQLite: what is shorter would pass for empty, and be overwritten."""
+
 _PRAGMAS = (
     "busy_timeout=10000",
     "foreign_keys=ON",
@@ -167,6 +170,8 @@ def _identify(path: Path) -> int:
     """The schema's version; 0 for a database that is yet to be made. Writes nothing."""
     if _size(path) == 0:
         return 0
+    if _size(path) < _LEAST_BYTES:
+        raise errors.StorageFault(DAMAGED)
     immutable = "" if _size(_wal_path(path)) else "&immutable=1"
     peek = sqlite3.connect(f"file:{quote(str(path))}?mode=ro{immutable}", uri=True)
     try:

@@ -19,7 +19,7 @@ _CONVERSATION = tables.METADATA.tables["conversation"]
 _CALLS: pydantic.TypeAdapter[tuple[views.UnknownCall, ...]] = pydantic.TypeAdapter(
     tuple[views.UnknownCall, ...]
 )
-_REBUILD_PAGE_EVENTS = 2000
+REBUILD_PAGE_EVENTS = 2000
 
 ReadPage = Callable[[int, int], tuple[events.Recorded, ...]]
 """Events after a sequence number, and at most so many."""
@@ -119,7 +119,7 @@ def rebuild(connection: sqlalchemy.Connection, read_page: ReadPage) -> None:
         "INSERT INTO projection VALUES (?, 0, 0, 0, 0)", (projections.VERSION,)
     )
     rows, after = projections.Rows(), 0
-    while page := read_page(after, _REBUILD_PAGE_EVENTS):
+    while page := read_page(after, REBUILD_PAGE_EVENTS):
         load(connection, rows, projections.named(page))
         write(connection, projections.project(rows, page), (after, page[-1].seq))
         rows, after = projections.Rows(), page[-1].seq

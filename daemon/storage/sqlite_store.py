@@ -45,6 +45,8 @@ async def open_store(
         errors.StorageClosed: another daemon uses the folder, or the store is newer than this one.
         errors.StorageFault: the store is damaged or cannot be used; StorageFull when for room.
     """
+    if held is not None and held.folder != folder:
+        raise ValueError(f"the lock of another folder: {held.folder}")
     with ExitStack() as stack:
         if held is None:
             stack.callback(_take(folder).release)
