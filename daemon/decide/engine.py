@@ -34,6 +34,11 @@ def proceed(current: turn.Turn, task: world.Task) -> None:
         reason = f"it used all of its {rounds} rounds"
         endings.end(current, task, state.TaskState.BUDGET_EXHAUSTED, reason)
         return
+    gather(current, task)
+
+
+def gather(current: turn.Turn, task: world.Task, faults: int = 0) -> None:
+    """Have the context of the next model call read and counted."""
     current.act(
         decisions.GatherContext(
             task_id=task.task_id,
@@ -41,6 +46,7 @@ def proceed(current: turn.Turn, task: world.Task) -> None:
             submitted_seq=task.submitted_seq,
             system=current.rules.system_prompt,
             turn=_turn_parts(task),
+            faults=faults,
         )
     )
 

@@ -2,10 +2,11 @@
 
 import re
 
+# Possessive throughout: a text of a megabyte must not cost more than one pass.
 _EXPLICIT_COMMAND = re.compile(
-    r"\s*(?:(?:please\s+)?(?:run|execute|exec)\s*:?\s+)?"
-    r"(?:`(?P<single>[^`\n]+)`|```(?:sh|bash|shell)?\n(?P<block>[^`]+?)\n?```)"
-    r"\s*[.!]?\s*(?:please[.!]?\s*)?",
+    r"\s*+(?:(?:please\s++)?+(?:run|execute|exec)(?:\s*+:)?+\s++)?+"
+    r"(?:`(?P<single>[^`\n]++)`|```(?:sh|bash|shell)?\n(?P<block>[^`]++)```)"
+    r"\s*+[.!]?+\s*+(?:please[.!]?+\s*+)?+",
     re.IGNORECASE,
 )
 

@@ -1,11 +1,15 @@
 """Reads a model's reply: plain words are an answer, a JSON object must be a valid directive."""
 
 import json
+import math
 from dataclasses import dataclass
 
 import pydantic
 
 from daemon.domain import directives
+
+_LONGEST_DIGITS = 300
+_SHOWN_DIGITS = 20
 
 
 @dataclass(frozen=True)
@@ -15,15 +19,28 @@ class Malformed:
     reason: str
 
 
-class _DuplicateKey(ValueError):
-    pass
+class _NotTaken(Exception):
+    """JSON to a lenient reader, and nothing that may be kept, shown and run."""
 
 
 def _closed(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise _DuplicateKey("a key stands twice in one object")
+        raise _NotTaken("a key stands twice in one object")
     return found
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise _NotTaken(f"{text[:_SHOWN_DIGITS]} is no number that can be kept")
+    return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > _LONGEST_DIGITS:
+        raise _NotTaken(f"a number has more than {_LONGEST_DIGITS} digits")
+    return int(text)
 
 
 def reply(text: str) -> directives.Directive | Malformed:
@@ -32,9 +49,15 @@ def reply(text: str) -> directives.Directive | Malformed:
     if not (stripped.startswith("{") and stripped.endswith("}") and '"kind"' in stripped):
         return directives.Respond(kind="respond", text=stripped)
     try:
-        json.loads(stripped, object_pairs_hook=_closed)
+        json.loads(
+            stripped,
+            object_pairs_hook=_closed,
+            parse_float=_finite,
+            parse_int=_whole,
+            parse_constant=_finite,
+        )
         return directives.ExecutionDirective.validate_json(stripped)
-    except _DuplicateKey as error:
+    except _NotTaken as error:
         return Malformed(str(error))
     except json.JSONDecodeError as error:
         return Malformed(f"it is not valid JSON: {error.msg} at character {error.pos}")

@@ -48,9 +48,11 @@ def context_gathered(current: turn.Turn, task: world.Task, given: inputs.Context
 
 
 def context_failed(current: turn.Turn, task: world.Task, given: inputs.ContextFailed) -> None:
-    """The slot could not even count: the same ways on as for a failed call."""
-    if task.model_call is None and task.open_call() is None:
-        _after_fault(current, task, given.kind, given.message, task.model_faults)
+    """The slot could not even count: repeat, wait or fail; a smaller prompt would not help."""
+    if task.model_call is not None or task.open_call() is not None:
+        return
+    after = retry.after_fault(given.kind, task.model_faults + given.faults, retry.SHRINKS)
+    _go_on(current, task, after, given.message, given.faults + 1)
 
 
 def finished(current: turn.Turn, task: world.Task, given: inputs.ModelFinished) -> None:
@@ -113,7 +115,7 @@ def failed(current: turn.Turn, task: world.Task, given: inputs.ModelFailed) -> N
     """A model call gave no result: note it, then repeat, shrink, wait or fail."""
     fault: events.ModelCallFault = "cancelled" if given.cancelled else given.kind.value
     text = current.keep(task.conversation_id, given.text) if given.text else None
-    faults = task.model_faults
+    faults, shrinks = task.model_faults, task.shrinks
     task = current.emit(
         task,
         events.ModelCallFailed(
@@ -125,20 +127,20 @@ def failed(current: turn.Turn, task: world.Task, given: inputs.ModelFailed) -> N
         ),
     )
     if task.state is state.TaskState.RUNNING:
-        _after_fault(current, task, given.kind, given.message, faults)
+        after = retry.after_fault(given.kind, faults, shrinks)
+        _go_on(current, task, after, given.message)
 
 
-def _after_fault(
+def _go_on(
     current: turn.Turn,
     task: world.Task,
-    kind: messages.ModelFaultKind,
+    after: retry.AfterFault,
     message: str,
-    faults: int,
+    uncounted_faults: int = 0,
 ) -> None:
-    shrinks = task.shrinks - (1 if kind is messages.ModelFaultKind.OVERFLOW else 0)
-    match retry.after_fault(kind, faults, shrinks):
+    match after:
         case retry.AfterFault.REPEAT | retry.AfterFault.SHRINK:
-            engine.proceed(current, task)
+            engine.gather(current, task, uncounted_faults)
         case retry.AfterFault.WAIT:
             current.change_state(task, state.TaskState.MODEL_UNAVAILABLE, message)
         case retry.AfterFault.FAIL:
