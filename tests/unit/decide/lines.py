@@ -1,0 +1,60 @@
+"""Events, actions and replies as the short lines that tables of cases are written in."""
+
+from typing import assert_never
+
+from daemon.domain import decisions, events
+
+
+def event(given: events.Event) -> str:
+    """An event's name with what tells it from others of its kind."""
+    match given:
+        case events.TaskStateChanged():
+            return f"now {given.state}"
+        case events.TaskRecovered():
+            return f"recovered {given.count}"
+        case events.TaskDecided():
+            return f"decided {given.decision}"
+        case events.ModelCallStarted():
+            return f"model started {given.attempt}"
+        case events.ModelCallFinished():
+            return "model finished"
+        case events.ModelCallFailed():
+            return f"model failed {given.fault}"
+        case events.ToolCallProposed():
+            return f"proposed {given.tool}"
+        case events.ToolCallInspected():
+            return f"inspected {given.verdict}"
+        case events.ApprovalRequested():
+            return "approval requested"
+        case events.ApprovalResolved():
+            return f"approval {given.outcome}"
+        case events.ToolCallStarted():
+            return f"tool started {given.attempt}"
+        case events.ToolCallEnded():
+            return f"tool ended {given.outcome}"
+        case events.TaskSubmitted():
+            return "submitted"
+        case events.AnswerGiven():
+            return "answered"
+        case events.ConversationCreated():
+            return "conversation created"
+        case events.ConversationUpdated():
+            return "conversation updated"
+        case _:
+            assert_never(given)
+
+
+def action(given: decisions.Action) -> str:
+    """An action's kind; of a timer what it reminds of."""
+    if isinstance(given, decisions.SetTimer):
+        return f"timer {given.timer}"
+    return given.kind.replace("_", " ")
+
+
+def reply(given: decisions.Reply | decisions.Rejected | None) -> str:
+    """Which answer the caller gets; of a refusal why."""
+    if given is None:
+        return ""
+    if isinstance(given, decisions.Rejected):
+        return f"refused {given.refusal}"
+    return given.kind

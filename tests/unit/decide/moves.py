@@ -1,0 +1,274 @@
+"""What can happen to the tasks of a scene, in the words of a case."""
+
+import json
+from collections.abc import Sequence
+
+from daemon.domain import decisions, events, ids, inputs, messages, principals
+from daemon.runtime import resume
+from tests.unit.decide import scenes
+from tools import contract
+
+LONG_CONTEXT_TOKENS = 4096
+
+
+def _keyed(key: str, body: str) -> dict[str, str]:
+    return {"client_key": key, "body_hash": body if key else ""}
+
+
+def submit(
+    text: str = "hi", chat: int | None = None, key: str = "", body: str = "a"
+) -> scenes.Move:
+    """A message comes; in the conversation of the n-th task, or in a new one."""
+
+    def inputs_of(scene: scenes.Scene) -> Sequence[inputs.Input]:
+        chat_id = None if chat is None else scene.seen[chat].conversation_id
+        return [submission(text, chat_id, key, body)]
+
+    return inputs_of
+
+
+def submission(
+    text: str, chat_id: ids.ConversationId | None, key: str = "", body: str = "a"
+) -> inputs.SubmitTask:
+    """A message as the runtime takes it."""
+    return inputs.SubmitTask(
+        credential="owner",
+        principal=scenes.OWNER,
+        correlation_id="correlation",
+        client_key=key,
+        body_hash=body if key else "",
+        origin=principals.Origin(principal=scenes.OWNER),
+        text=text,
+        conversation_id=chat_id,
+    )
+
+
+def gathered(
+    of: int = -1,
+    history: Sequence[inputs.Piece] = (),
+    context_tokens: int = LONG_CONTEXT_TOKENS,
+) -> scenes.Move:
+    """The context of a task's next model call was read and counted."""
+
+    def inputs_of(scene: scenes.Scene) -> Sequence[inputs.Input]:
+        return [
+            inputs.ContextGathered(
+                task_id=scene.seen[of].task_id,
+                history=tuple(history),
+                turn=(inputs.Piece(speaker="user", text="hi", tokens=1),),
+                system_tokens=4,
+                context_tokens=context_tokens,
+            )
+        ]
+
+    return inputs_of
+
+
+def not_gathered(kind: messages.ModelFaultKind, of: int = -1, faults: int = 0) -> scenes.Move:
+    """The slot could not count, and had failed so often before."""
+    return lambda scene: [
+        inputs.ContextFailed(
+            task_id=scene.seen[of].task_id, kind=kind, message="no counting", faults=faults
+        )
+    ]
+
+
+def says(text: str, of: int = -1, line: int | None = None) -> scenes.Move:
+    """The model call that runs (or ran last) gave this text."""
+
+    def inputs_of(scene: scenes.Scene) -> Sequence[inputs.Input]:
+        seen = scene.seen[of]
+        result = messages.ModelResult(
+            text=text, finish_reason="stop", slot="main", script_line=line
+        )
+        call_id = seen.model_calls[-1]
+        return [inputs.ModelFinished(task_id=seen.task_id, call_id=call_id, result=result)]
+
+    return inputs_of
+
+
+def wants(tool: str, of: int = -1) -> scenes.Move:
+    """The model asks for a tool."""
+    directive = {"kind": "tool", "tool": tool, "arguments": {"x": 1}}
+    return says(json.dumps(directive), of)
+
+
+def faults(
+    kind: messages.ModelFaultKind, of: int = -1, text: str = "", cancelled: bool = False
+) -> scenes.Move:
+    """The model call gave no result."""
+
+    def inputs_of(scene: scenes.Scene) -> Sequence[inputs.Input]:
+        seen = scene.seen[of]
+        return [
+            inputs.ModelFailed(
+                task_id=seen.task_id,
+                call_id=seen.model_calls[-1],
+                kind=kind,
+                message=f"the model {kind}",
+                text=text,
+                cancelled=cancelled,
+            )
+        ]
+
+    return inputs_of
+
+
+def facts(effect: contract.Effect, bound: str = "same") -> contract.Facts:
+    """What an inspection finds."""
+    return contract.Facts(
+        effect=effect,
+        bound=(("what", bound),),
+        shown=(("what", bound),),
+        intent="before after" if effect is contract.Effect.RECONCILABLE else "",
+    )
+
+
+def inspected(of: int = -1, bound: str = "same", call: int = -1) -> scenes.Move:
+    """The call that was proposed last was inspected."""
+
+    def inputs_of(scene: scenes.Scene) -> Sequence[inputs.Input]:
+        seen = scene.seen[of]
+        call_id = seen.tool_calls[call]
+        proposed = [
+            one.event
+            for one in scene.recorded
+            if isinstance(one.event, events.ToolCallProposed) and one.event.call_id == call_id
+        ]
+        return [
+            inputs.CallInspected(
+                task_id=seen.task_id,
+                call_id=call_id,
+                arguments=scene.texts[proposed[0].arguments],
+                facts=facts(scenes.TOOLS[proposed[0].tool].effect, bound),
+            )
+        ]
+
+    return inputs_of
+
+
+def not_inspected(of: int = -1) -> scenes.Move:
+    """What the call names is not there."""
+    return lambda scene: [
+        inputs.InspectionFailed(
+            task_id=scene.seen[of].task_id,
+            call_id=scene.seen[of].tool_calls[-1],
+            message="There is no such file.",
+        )
+    ]
+
+
+def ran(text: str = "out", of: int = -1, failed: bool = False, call: int = -1) -> scenes.Move:
+    """The tool ended by itself."""
+    return lambda scene: [
+        inputs.ToolFinished(
+            task_id=scene.seen[of].task_id,
+            call_id=scene.seen[of].tool_calls[call],
+            result=contract.Result(text=text, failed=failed, exit_code=0),
+            duration_ms=5,
+        )
+    ]
+
+
+def stopped(outcome: events.CallOutcome, of: int = -1) -> scenes.Move:
+    """The tool gave no result."""
+    return lambda scene: [
+        inputs.ToolStopped(
+            task_id=scene.seen[of].task_id,
+            call_id=scene.seen[of].tool_calls[-1],
+            outcome=outcome,
+            message="It was stopped.",
+        )
+    ]
+
+
+def reconciled(found: contract.Reconciled, of: int = -1) -> scenes.Move:
+    """The effect of a call that was cut off was looked for."""
+    return lambda scene: [
+        inputs.CallReconciled(
+            task_id=scene.seen[of].task_id,
+            call_id=scene.seen[of].tool_calls[-1],
+            found=found,
+        )
+    ]
+
+
+def resolve(answer: inputs.Answer, reason: str = "", of: int = -1, key: str = "") -> scenes.Move:
+    """A person answers the approval that was requested last."""
+    return lambda scene: [
+        inputs.ResolveApproval(
+            credential="owner",
+            principal=scenes.OWNER,
+            correlation_id="other",
+            client_key=key,
+            body_hash=answer if key else "",
+            approval_id=scene.seen[of].approvals[-1],
+            answer=answer,
+            reason=reason,
+        )
+    ]
+
+
+def allow(of: int = -1) -> scenes.Move:
+    return resolve(inputs.Answer.ALLOW_ONCE, of=of)
+
+
+def deny(reason: str = "", of: int = -1) -> scenes.Move:
+    return resolve(inputs.Answer.DENY, reason, of)
+
+
+def cancel(of: int = -1, task_id: str = "") -> scenes.Move:
+    """A person cancels a task."""
+    return lambda scene: [
+        inputs.CancelTask(
+            credential="owner",
+            principal=scenes.OWNER,
+            correlation_id="other",
+            task_id=ids.TaskId(task_id) if task_id else scene.seen[of].task_id,
+        )
+    ]
+
+
+def decide(
+    decision: events.Decision, of: int = -1, call_id: str | None = None, task_id: str = ""
+) -> scenes.Move:
+    """A person says how a task that waits goes on."""
+    return lambda scene: [
+        inputs.DecideTask(
+            credential="owner",
+            principal=scenes.OWNER,
+            correlation_id="other",
+            task_id=ids.TaskId(task_id) if task_id else scene.seen[of].task_id,
+            decision=decision,
+            call_id=None if call_id is None else ids.CallId(call_id),
+        )
+    ]
+
+
+def later(seconds: int) -> scenes.Move:
+    """Time passes, and nothing else happens."""
+
+    def no_inputs(scene: scenes.Scene) -> Sequence[inputs.Input]:
+        scene.now_ms += seconds * 1000
+        return []
+
+    return no_inputs
+
+
+def approval_timer(of: int = -1) -> scenes.Move:
+    kind = decisions.TimerKind.APPROVAL_EXPIRY
+    return lambda scene: [inputs.TimerFired(timer=kind, subject=scene.seen[of].approvals[-1])]
+
+
+def budget_timer(of: int = -1) -> scenes.Move:
+    kind = decisions.TimerKind.TASK_BUDGET
+    return lambda scene: [inputs.TimerFired(timer=kind, subject=scene.seen[of].task_id)]
+
+
+def restart(clean: bool = False) -> scenes.Move:
+    """The daemon was killed (or drained) and has started again: nothing is in flight any more."""
+    return lambda scene: resume.restarts(scene.world, clean)
+
+
+def abort(of: int = -1) -> scenes.Move:
+    return lambda scene: [inputs.AbortTask(task_id=scene.seen[of].task_id)]

@@ -1,0 +1,87 @@
+"""The prompt keeps the system message and the turn; earlier exchanges go in whole blocks."""
+
+import pytest
+
+from daemon.decide import context, retry
+from daemon.domain import ids, inputs, messages
+
+
+def pieces(count: int, tokens: int) -> tuple[inputs.Piece, ...]:
+    return tuple(inputs.Piece(speaker="user", text=str(n), tokens=tokens) for n in range(count))
+
+
+def compose(history: int, context_tokens: int, shrinks: int = 0) -> list[str]:
+    """The contents, of pieces that cost 20 tokens each, beside 100 for the rest."""
+    gathered = inputs.ContextGathered(
+        task_id=ids.TaskId("task-1"),
+        history=pieces(history, 12),
+        turn=(inputs.Piece(speaker="user", text="now", tokens=12),),
+        system_tokens=22,
+        context_tokens=context_tokens,
+    )
+    return [one.content for one in context.compose("be brief", gathered, 50, shrinks)]
+
+
+@pytest.mark.parametrize(
+    ("room", "shrinks", "kept"),
+    [
+        (640, 0, 32),
+        (639, 0, 16),
+        (320, 0, 16),
+        (319, 0, 0),
+        (0, 0, 0),
+        (-50, 0, 0),
+        (640, 1, 16),
+        (1280, 1, 32),
+        (-50, 1, 0),
+    ],
+)
+def test_history_fits_or_goes_in_blocks(room: int, shrinks: int, kept: int) -> None:
+    said = compose(32, 100 + room, shrinks)
+    assert said == ["be brief", *(str(n) for n in range(32 - kept, 32)), "now"]
+
+
+def test_the_speakers_stay() -> None:
+    gathered = inputs.ContextGathered(
+        task_id=ids.TaskId("task-1"),
+        history=(),
+        turn=(inputs.Piece(speaker="tool", text="x", tokens=1),),
+        system_tokens=1,
+        context_tokens=512,
+    )
+    system, told = context.compose("s", gathered, 16, 0)
+    assert (system.speaker, told.speaker) == ("system", "tool")
+
+
+@pytest.mark.parametrize(
+    ("context_tokens", "wanted", "given"), [(4096, 1024, 1024), (1000, 1024, 500), (1, 8, 1)]
+)
+def test_an_answer_has_at_most_half_of_the_context(
+    context_tokens: int, wanted: int, given: int
+) -> None:
+    assert context.answer_budget(context_tokens, wanted) == given
+
+
+Kind, After = messages.ModelFaultKind, retry.AfterFault
+RETRIES = [
+    (Kind.DIED, 0, 0, After.REPEAT),
+    (Kind.DIED, 1, 0, After.WAIT),
+    (Kind.STALLED, 0, 0, After.REPEAT),
+    (Kind.STALLED, 1, 0, After.WAIT),
+    (Kind.UNAVAILABLE, 0, 0, After.WAIT),
+    (Kind.OVERFLOW, 0, 0, After.SHRINK),
+    (Kind.OVERFLOW, 0, 1, After.FAIL),
+    (Kind.REJECTED, 0, 0, After.FAIL),
+    (Kind.SCRIPT, 0, 0, After.FAIL),
+]
+
+
+@pytest.mark.parametrize(("kind", "faults", "shrinks", "after"), RETRIES)
+def test_what_follows_a_fault(
+    kind: messages.ModelFaultKind, faults: int, shrinks: int, after: retry.AfterFault
+) -> None:
+    assert retry.after_fault(kind, faults, shrinks) is after
+
+
+def test_every_fault_has_its_row() -> None:
+    assert {row[0] for row in RETRIES} == set(Kind)
