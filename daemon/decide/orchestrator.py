@@ -111,6 +111,9 @@ def _about_call(
     open_call = task.open_call()
     if call is None or call is not open_call or task.state is not state.TaskState.RUNNING:
         making.act(decisions.ReleaseCall(call_id=given.call_id))
+        if call is not None and call is open_call and task.state in state.FINAL:
+            # It was cut off by a stop, and cancelled while it was looked at: it runs no more.
+            endings.finish_cut_off(making, task, call)
         return
     match given:
         case inputs.CallInspected():

@@ -5,13 +5,15 @@ repeated, and a tool call goes on by its effect. A task that was running at each
 without a drain may be what stopped the daemon: it is parked until a person says go on.
 """
 
-from daemon.decide import engine, lanes, turn
+from daemon.decide import endings, engine, lanes, turn
 from daemon.domain import events, inputs, state, world
 from tools import contract
 
 
 def recover(current: turn.Turn, task: world.Task, given: inputs.RecoverTask) -> None:
-    """Let a task go on from where its log stands."""
+    """Let a task go on from where its log stands, unless a lane that came free did so already."""
+    if task.state is not given.state:
+        return
     if task.model_call is not None:
         task = _interrupt(current, task, task.model_call)
     if task.state in state.FINAL:
@@ -56,11 +58,8 @@ def _lost_unsafe(task: world.Task) -> bool:
 def _close(current: turn.Turn, task: world.Task) -> None:
     """A task that had ended while its last call ran: the call still needs its one result."""
     call = task.open_call() if current.task(task.task_id) is not None else None
-    if call is None:
-        return
-    unsafe = call.effect is contract.Effect.UNSAFE
-    outcome = events.CallOutcome.OUTCOME_UNKNOWN if unsafe else events.CallOutcome.CANCELLED
-    engine.finish(current, task, call, outcome, "The daemon stopped while this call ran.")
+    if call is not None:
+        endings.finish_cut_off(current, task, call)
 
 
 def _wait_for_approval(current: turn.Turn, task: world.Task) -> None:

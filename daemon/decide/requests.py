@@ -198,7 +198,7 @@ def _settle(
     task = _note_decision(current, given, task, call.call_id)
     if given.decision is events.Decision.MARK_DONE:
         outcome = events.CallOutcome.MARKED_DONE
-        engine.finish(current, task, call, outcome, engine.marked_done_text())
+        endings.finish(current, task, call, outcome, engine.marked_done_text())
         return
     current.emit(
         task,
@@ -262,7 +262,7 @@ def _deny(current: turn.Turn, task: world.Task, approval: world.Approval, reason
     if call is None:
         raise ValueError(f"{approval.approval_id} names an unknown call")
     text = engine.denied_text(reason)
-    task = engine.finish(current, task, call, events.CallOutcome.DENIED, text)
+    task = endings.finish(current, task, call, events.CallOutcome.DENIED, text)
     if not reason:
         endings.end(current, task, state.TaskState.FAILED, "a command was not allowed")
 
@@ -281,5 +281,5 @@ def expire(current: turn.Turn, task: world.Task, approval: world.Approval) -> No
     call = task.call(approval.call_id)
     if call is not None:
         text = "Nobody answered the request for approval in time."
-        task = engine.finish(current, task, call, events.CallOutcome.EXPIRED, text)
+        task = endings.finish(current, task, call, events.CallOutcome.EXPIRED, text)
     endings.end(current, task, state.TaskState.FAILED, "nobody answered the approval in time")

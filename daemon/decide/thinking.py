@@ -7,7 +7,7 @@ responds. The two-role router takes this module's place of decision later, not i
 from typing import assert_never
 
 from daemon.decide import context, endings, engine, parse, retry, turn
-from daemon.domain import decisions, directives, events, inputs, messages, state, world
+from daemon.domain import decisions, directives, events, ids, inputs, messages, state, world
 
 _ROLE = messages.Role.THINKER
 
@@ -19,18 +19,8 @@ def context_gathered(current: turn.Turn, task: world.Task, given: inputs.Context
     limits = current.rules.limits
     answer_tokens = context.answer_budget(given.context_tokens, limits.answer_tokens)
     said = context.compose(current.rules.system_prompt, given, answer_tokens, task.shrinks)
-    failed = task.failed_call
     call_id = current.ids.call()
-    current.emit(
-        task,
-        events.ModelCallStarted(
-            task_id=task.task_id,
-            call_id=call_id,
-            role=_ROLE,
-            attempt=failed.attempt + 1 if failed else 1,
-            replaces=failed.call_id if failed else None,
-        ),
-    )
+    _begin(current, task, call_id)
     current.act(
         decisions.CallModel(
             correlation_id=task.correlation_id,
@@ -47,12 +37,30 @@ def context_gathered(current: turn.Turn, task: world.Task, given: inputs.Context
     )
 
 
+def _begin(current: turn.Turn, task: world.Task, call_id: ids.CallId) -> world.Task:
+    failed = task.failed_call
+    return current.emit(
+        task,
+        events.ModelCallStarted(
+            task_id=task.task_id,
+            call_id=call_id,
+            role=_ROLE,
+            attempt=failed.attempt + 1 if failed else 1,
+            replaces=failed.call_id if failed else None,
+        ),
+    )
+
+
 def context_failed(current: turn.Turn, task: world.Task, given: inputs.ContextFailed) -> None:
-    """The slot could not even count: repeat, wait or fail; a smaller prompt would not help."""
+    """The slot could not even count: that is a model call that failed, with the same ways on."""
     if task.model_call is not None or task.open_call() is not None:
         return
-    after = retry.after_fault(given.kind, task.model_faults + given.faults, retry.SHRINKS)
-    _go_on(current, task, after, given.message, given.faults + 1)
+    call_id = current.ids.call()
+    task = _begin(current, task, call_id)
+    fault = inputs.ModelFailed(
+        task_id=task.task_id, call_id=call_id, kind=given.kind, message=given.message
+    )
+    failed(current, task, fault)
 
 
 def finished(current: turn.Turn, task: world.Task, given: inputs.ModelFinished) -> None:

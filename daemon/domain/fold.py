@@ -61,7 +61,11 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
         case events.TaskStateChanged():
             return _change_state(target, task, event, recorded.at_ms)
         case events.TaskRecovered():
-            return task.model_copy(update={"recoveries": event.count})
+            # When it stopped nobody knows; at least the time since then is no time of running.
+            running_since_ms = recorded.at_ms
+            return task.model_copy(
+                update={"recoveries": event.count, "running_since_ms": running_since_ms}
+            )
         case events.TaskDecided():
             return _decide(target, task, event)
         case events.ModelCallStarted() | events.ModelCallFinished() | events.ModelCallFailed():

@@ -6,7 +6,7 @@ about the ids in it, so that a decision needs nothing else.
 
 from enum import StrEnum
 
-from daemon.domain import base, decisions, events, ids, messages, principals
+from daemon.domain import base, decisions, events, ids, messages, principals, state
 from tools import contract
 
 
@@ -148,9 +148,13 @@ class TimerFired(base.Value):
 
 
 class RecoverTask(base.Value):
-    """The daemon has started and this task was live. `clean`: the last run had drained."""
+    """The daemon has started and this task was live. `clean`: the last run had drained.
+
+    `state` is where the task stood then: one that has moved since needs nothing more.
+    """
 
     task_id: ids.TaskId
+    state: state.TaskState
     clean: bool
 
 

@@ -5,6 +5,8 @@ from proto.ducklm.v1 import common_pb2
 
 DEFAULT_ROWS = 50
 MOST_ROWS = 500
+_MOST_TOKEN_DIGITS = 18
+"""Longer numbers are no sequence numbers, and more than the database takes."""
 
 
 def size(page: common_pb2.Page) -> int:
@@ -25,7 +27,8 @@ def before(page: common_pb2.Page) -> int | None:
     """Where the page starts; raises errors.Refusal when the token is none of ours."""
     if not page.token:
         return None
-    if not page.token.isdecimal() or not page.token.isascii():
+    plain = page.token.isdecimal() and page.token.isascii()
+    if not plain or len(page.token) > _MOST_TOKEN_DIGITS:
         raise errors.Refusal(
             errors.RefusalKind.INVALID, "page.token must be the next_page_token of a page."
         )

@@ -155,14 +155,12 @@ class RuntimeLoop:
         self._checkpoint_seq = self.world.head_seq
 
     async def _look_up(self, envelopes: Sequence[inbox.Envelope]) -> list[inputs.Known]:
+        asked = [one.input for one in envelopes if isinstance(one.input, inputs.Keyed)]
+        found = iter(await asyncio.gather(*(self._store.known(given) for given in asked)))
         nothing = inputs.Known()
-        known: list[inputs.Known] = []
-        for envelope in envelopes:
-            if isinstance(envelope.input, inputs.Keyed):
-                known.append(await self._store.known(envelope.input))
-            else:
-                known.append(nothing)
-        return known
+        return [
+            next(found) if isinstance(one.input, inputs.Keyed) else nothing for one in envelopes
+        ]
 
     def _decide(self, batch: _Batch, envelope: inbox.Envelope, stored: inputs.Known) -> None:
         stamped = inputs.Stamped(

@@ -1,6 +1,6 @@
 """From the log to a running world: fold what the last checkpoint lacks; let every task go on."""
 
-from daemon.domain import fold, inputs, state, world
+from daemon.domain import errors, fold, inputs, state, world
 from daemon.runtime import ports
 
 PAGE_EVENTS = 1000
@@ -10,8 +10,7 @@ async def load(store: ports.Store) -> world.World:
     """The world as the log has it: the newest checkpoint and every event after it.
 
     Raises:
-        errors.StorageFault: the log cannot be read.
-        ValueError: the log has a gap.
+        errors.StorageFault: the log cannot be read, or says what cannot be.
     """
     kept = await store.latest_checkpoint()
     return await follow(store, world.restore(kept) if kept is not None else world.World())
@@ -21,13 +20,21 @@ async def follow(store: ports.Store, current: world.World) -> world.World:
     """Fold every event of the log that a world lacks."""
     while page := await store.log(current.head_seq, PAGE_EVENTS):
         for recorded in page:
-            fold.apply(current, recorded)
+            try:
+                fold.apply(current, recorded)
+            except (ValueError, KeyError, state.ImpossibleTransition) as error:
+                raise errors.StorageFault(
+                    f"The log is damaged at event {recorded.seq}: restore it from a backup."
+                ) from error
     return current
 
 
 def restarts(current: world.World, clean: bool) -> tuple[inputs.RecoverTask, ...]:
     """One input a live task, in the order in which they came."""
-    return tuple(inputs.RecoverTask(task_id=task_id, clean=clean) for task_id in current.tasks)
+    return tuple(
+        inputs.RecoverTask(task_id=task.task_id, state=task.state, clean=clean)
+        for task in current.tasks.values()
+    )
 
 
 def waiting(current: world.World) -> int:

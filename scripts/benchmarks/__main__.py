@@ -3,10 +3,11 @@
 import sys
 from collections.abc import Callable, Sequence
 
-from scripts.benchmarks import events, figure, startup
+from scripts.benchmarks import events, figure, overhead, startup
 
 BENCHMARKS: dict[str, Callable[[], Sequence[figure.Figure]]] = {
     "startup": startup.measure,
+    "overhead": overhead.measure,
     "events": events.measure,
 }
 
