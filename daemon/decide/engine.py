@@ -36,7 +36,7 @@ def proceed(current: turn.Turn, task: world.Task) -> None:
     gather(current, task)
 
 
-def gather(current: turn.Turn, task: world.Task, faults: int = 0) -> None:
+def gather(current: turn.Turn, task: world.Task) -> None:
     """Have the context of the next model call read and counted."""
     current.act(
         decisions.GatherContext(
@@ -45,7 +45,6 @@ def gather(current: turn.Turn, task: world.Task, faults: int = 0) -> None:
             submitted_seq=task.submitted_seq,
             system=current.rules.system_prompt,
             turn=_turn_parts(task),
-            faults=faults,
         )
     )
 

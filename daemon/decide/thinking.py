@@ -144,11 +144,10 @@ def _go_on(
     task: world.Task,
     after: retry.AfterFault,
     message: str,
-    uncounted_faults: int = 0,
 ) -> None:
     match after:
         case retry.AfterFault.REPEAT | retry.AfterFault.SHRINK:
-            engine.gather(current, task, uncounted_faults)
+            engine.gather(current, task)
         case retry.AfterFault.WAIT:
             current.change_state(task, state.TaskState.MODEL_UNAVAILABLE, message)
         case retry.AfterFault.FAIL:

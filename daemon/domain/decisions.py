@@ -39,8 +39,6 @@ class GatherContext(base.Value):
     submitted_seq: int
     system: str
     turn: tuple[TurnPart, ...]
-    faults: int = 0
-    """How often counting for this call has failed already: no event tells of it."""
 
 
 class CallModel(base.Value):

@@ -82,8 +82,6 @@ class ContextFailed(base.Value):
     task_id: ids.TaskId
     kind: messages.ModelFaultKind
     message: str
-    faults: int = 0
-    """How often it had failed before, as the action said."""
 
 
 class ModelFinished(base.Value):

@@ -52,12 +52,7 @@ class ModelCalls:
             gathered = await self._gather(model, action)
         except errors.ModelFault as error:
             self._inbox.post(
-                inputs.ContextFailed(
-                    task_id=action.task_id,
-                    kind=error.kind,
-                    message=str(error),
-                    faults=action.faults,
-                )
+                inputs.ContextFailed(task_id=action.task_id, kind=error.kind, message=str(error))
             )
             return
         self._inbox.post(gathered)
