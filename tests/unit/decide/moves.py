@@ -64,12 +64,10 @@ def gathered(
     return inputs_of
 
 
-def not_gathered(kind: messages.ModelFaultKind, of: int = -1, faults: int = 0) -> scenes.Move:
-    """The slot could not count, and had failed so often before."""
+def not_gathered(kind: messages.ModelFaultKind, of: int = -1) -> scenes.Move:
+    """The slot could not count."""
     return lambda scene: [
-        inputs.ContextFailed(
-            task_id=scene.seen[of].task_id, kind=kind, message="no counting", faults=faults
-        )
+        inputs.ContextFailed(task_id=scene.seen[of].task_id, kind=kind, message="no counting")
     ]
 
 
@@ -81,7 +79,7 @@ def says(text: str, of: int = -1, line: int | None = None) -> scenes.Move:
         result = messages.ModelResult(
             text=text, finish_reason="stop", slot="main", script_line=line
         )
-        call_id = seen.model_calls[-1]
+        call_id = seen.model_call
         return [inputs.ModelFinished(task_id=seen.task_id, call_id=call_id, result=result)]
 
     return inputs_of
@@ -103,7 +101,7 @@ def faults(
         return [
             inputs.ModelFailed(
                 task_id=seen.task_id,
-                call_id=seen.model_calls[-1],
+                call_id=seen.model_call,
                 kind=kind,
                 message=f"the model {kind}",
                 text=text,
@@ -124,23 +122,25 @@ def facts(effect: contract.Effect, bound: str = "same") -> contract.Facts:
     )
 
 
-def inspected(of: int = -1, bound: str = "same", call: int = -1) -> scenes.Move:
+def inspected(of: int = -1, bound: str = "same") -> scenes.Move:
     """The call that was proposed last was inspected."""
 
     def inputs_of(scene: scenes.Scene) -> Sequence[inputs.Input]:
         seen = scene.seen[of]
-        call_id = seen.tool_calls[call]
         proposed = [
             one.event
             for one in scene.recorded
-            if isinstance(one.event, events.ToolCallProposed) and one.event.call_id == call_id
+            if isinstance(one.event, events.ToolCallProposed)
+            and one.event.call_id == seen.tool_call
         ]
+        arguments = scene.texts[proposed[0].arguments] if proposed else "{}"
+        tool = scenes.TOOLS[proposed[0].tool if proposed else "look"]
         return [
             inputs.CallInspected(
                 task_id=seen.task_id,
-                call_id=call_id,
-                arguments=scene.texts[proposed[0].arguments],
-                facts=facts(scenes.TOOLS[proposed[0].tool].effect, bound),
+                call_id=seen.tool_call,
+                arguments=arguments,
+                facts=facts(tool.effect, bound),
             )
         ]
 
@@ -152,18 +152,18 @@ def not_inspected(of: int = -1) -> scenes.Move:
     return lambda scene: [
         inputs.InspectionFailed(
             task_id=scene.seen[of].task_id,
-            call_id=scene.seen[of].tool_calls[-1],
+            call_id=scene.seen[of].tool_call,
             message="There is no such file.",
         )
     ]
 
 
-def ran(text: str = "out", of: int = -1, failed: bool = False, call: int = -1) -> scenes.Move:
+def ran(text: str = "out", of: int = -1, failed: bool = False) -> scenes.Move:
     """The tool ended by itself."""
     return lambda scene: [
         inputs.ToolFinished(
             task_id=scene.seen[of].task_id,
-            call_id=scene.seen[of].tool_calls[call],
+            call_id=scene.seen[of].tool_call,
             result=contract.Result(text=text, failed=failed, exit_code=0),
             duration_ms=5,
         )
@@ -175,7 +175,7 @@ def stopped(outcome: events.CallOutcome, of: int = -1) -> scenes.Move:
     return lambda scene: [
         inputs.ToolStopped(
             task_id=scene.seen[of].task_id,
-            call_id=scene.seen[of].tool_calls[-1],
+            call_id=scene.seen[of].tool_call,
             outcome=outcome,
             message="It was stopped.",
         )
@@ -187,7 +187,7 @@ def reconciled(found: contract.Reconciled, of: int = -1) -> scenes.Move:
     return lambda scene: [
         inputs.CallReconciled(
             task_id=scene.seen[of].task_id,
-            call_id=scene.seen[of].tool_calls[-1],
+            call_id=scene.seen[of].tool_call,
             found=found,
         )
     ]
@@ -202,7 +202,7 @@ def resolve(answer: inputs.Answer, reason: str = "", of: int = -1, key: str = ""
             correlation_id="other",
             client_key=key,
             body_hash=answer if key else "",
-            approval_id=scene.seen[of].approvals[-1],
+            approval_id=scene.seen[of].approval,
             answer=answer,
             reason=reason,
         )
@@ -257,7 +257,7 @@ def later(seconds: int) -> scenes.Move:
 
 def approval_timer(of: int = -1) -> scenes.Move:
     kind = decisions.TimerKind.APPROVAL_EXPIRY
-    return lambda scene: [inputs.TimerFired(timer=kind, subject=scene.seen[of].approvals[-1])]
+    return lambda scene: [inputs.TimerFired(timer=kind, subject=scene.seen[of].approval)]
 
 
 def budget_timer(of: int = -1) -> scenes.Move:

@@ -61,7 +61,7 @@ class Then:
 
     @property
     def reply(self) -> str:
-        return lines.reply(self.steps[-1].reply)
+        return lines.reply(self.steps[-1].reply) if self.steps else ""
 
     @property
     def texts(self) -> list[str]:
@@ -79,6 +79,19 @@ class _Seen:
     model_calls: list[ids.CallId] = field(default_factory=list)
     tool_calls: list[ids.CallId] = field(default_factory=list)
     approvals: list[ids.ApprovalId] = field(default_factory=list)
+
+    @property
+    def model_call(self) -> ids.CallId:
+        """The last one; an id that never was when there is none."""
+        return self.model_calls[-1] if self.model_calls else ids.CallId("call-never")
+
+    @property
+    def tool_call(self) -> ids.CallId:
+        return self.tool_calls[-1] if self.tool_calls else ids.CallId("call-never")
+
+    @property
+    def approval(self) -> ids.ApprovalId:
+        return self.approvals[-1] if self.approvals else ids.ApprovalId("approval-never")
 
 
 class Scene:

@@ -178,27 +178,34 @@ CASES = {
     "counting found no model": Case(
         given=[moves.submit("hi")],
         when=moves.not_gathered(Kind.UNAVAILABLE),
-        events=["now model_unavailable"],
+        events=["model started 1", "model failed unavailable", "now model_unavailable"],
     ),
     "the model died while it counted": Case(
         given=[moves.submit("hi")],
         when=moves.not_gathered(Kind.DIED),
+        events=["model started 1", "model failed died"],
         actions=["gather context"],
     ),
     "the model died twice while it counted": Case(
         given=[moves.submit("hi"), moves.not_gathered(Kind.DIED)],
-        when=moves.not_gathered(Kind.DIED, faults=1),
-        events=["now model_unavailable"],
+        when=moves.not_gathered(Kind.DIED),
+        events=["model started 2", "model failed died", "now model_unavailable"],
     ),
     "the model died, and again while it counted": Case(
         given=[*THINKING, moves.faults(Kind.DIED)],
         when=moves.not_gathered(Kind.DIED),
-        events=["now model_unavailable"],
+        events=["model started 2", "model failed died", "now model_unavailable"],
     ),
     "the texts are too large to count": Case(
         given=[moves.submit("hi")],
         when=moves.not_gathered(Kind.OVERFLOW),
-        events=["now failed"],
+        events=["model started 1", "model failed overflow"],
+        actions=["gather context"],
+    ),
+    "and are so again": Case(
+        given=[moves.submit("hi"), moves.not_gathered(Kind.OVERFLOW)],
+        when=moves.not_gathered(Kind.OVERFLOW),
+        events=["model started 2", "model failed overflow", "now failed"],
     ),
     "a context that comes twice": Case(given=THINKING, when=moves.gathered()),
     "a context while a tool runs": Case(given=USED, when=moves.gathered()),
@@ -216,14 +223,6 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_a_turn_goes_on(case: Case) -> None:
     case.check()
-
-
-def test_a_failed_count_is_counted_by_the_action_that_repeats_it() -> None:
-    scene = scenes.Scene().given([moves.submit()])
-    (step,) = scene.when(moves.not_gathered(Kind.STALLED, faults=0)).steps
-    (action,) = step.actions
-    assert isinstance(action, decisions.GatherContext)
-    assert action.faults == 1
 
 
 def test_a_model_that_answered_may_die_again() -> None:
