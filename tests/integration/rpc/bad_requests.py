@@ -1,0 +1,254 @@
+"""Requests that must be refused, each with its status and a part of its sentence."""
+
+import dataclasses
+from collections.abc import Iterator
+
+import grpc
+from google.protobuf import message
+
+from proto.ducklm.v1 import (
+    approvals_pb2,
+    artifacts_pb2,
+    common_pb2,
+    conversations_pb2,
+    events_pb2,
+    tasks_pb2,
+)
+
+MEBIBYTE = 1024 * 1024
+
+_CODE = grpc.StatusCode
+_PAGE = common_pb2.Page
+_SUBMIT = tasks_pb2.SubmitRequest
+_ARTIFACT = "0" * 64
+_LONG = "x" * 100_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Bad:
+    """A request, and how it must end."""
+
+    method: str
+    request: message.Message
+    code: grpc.StatusCode
+    says: str
+
+
+def _pages(page: common_pb2.Page, says: str) -> Iterator[Bad]:
+    code = _CODE.INVALID_ARGUMENT
+    yield Bad("Tasks/List", tasks_pb2.ListTasksRequest(page=page), code, says)
+    yield Bad("Approvals/List", approvals_pb2.ListApprovalsRequest(page=page), code, says)
+    conversations = conversations_pb2.ListConversationsRequest(page=page)
+    yield Bad("Conversations/List", conversations, code, says)
+
+
+BAD: dict[str, Bad] = {
+    "empty text": Bad("Tasks/Submit", _SUBMIT(), _CODE.INVALID_ARGUMENT, "The text is empty."),
+    "blank text": Bad(
+        "Tasks/Submit", _SUBMIT(text=" \n\t "), _CODE.INVALID_ARGUMENT, "The text is empty."
+    ),
+    "ask without submit": Bad(
+        "Tasks/Ask", tasks_pb2.AskRequest(), _CODE.INVALID_ARGUMENT, "The text is empty."
+    ),
+    "chat without submit": Bad(
+        "Tasks/Chat", tasks_pb2.ChatRequest(), _CODE.INVALID_ARGUMENT, "The text is empty."
+    ),
+    "5 MiB text": Bad(
+        "Tasks/Submit",
+        _SUBMIT(text="x" * 5 * MEBIBYTE),
+        _CODE.RESOURCE_EXHAUSTED,
+        "The text has 5242880 bytes; at most 1048576 are taken.",
+    ),
+    "9 MiB text": Bad(
+        "Tasks/Submit",
+        _SUBMIT(text="x" * 9 * MEBIBYTE),
+        _CODE.RESOURCE_EXHAUSTED,
+        "larger than max",
+    ),
+    "too large by its bytes, not its characters": Bad(
+        "Tasks/Submit",
+        _SUBMIT(text="鴨" * 400_000),
+        _CODE.RESOURCE_EXHAUSTED,
+        "The text has 1200000 bytes",
+    ),
+    "unknown conversation": Bad(
+        "Tasks/Submit",
+        _SUBMIT(text="x", conversation_id="conversation-none"),
+        _CODE.NOT_FOUND,
+        "There is no conversation conversation-none.",
+    ),
+    "missing attachment": Bad(
+        "Tasks/Submit",
+        _SUBMIT(text="x", attachments=[_ARTIFACT]),
+        _CODE.NOT_FOUND,
+        f"There is no artifact {_ARTIFACT}.",
+    ),
+    "an attachment that is a path": Bad(
+        "Tasks/Submit",
+        _SUBMIT(text="x", attachments=["../token"]),
+        _CODE.NOT_FOUND,
+        "There is no artifact ../token.",
+    ),
+    "a principal that is none": Bad(
+        "Tasks/Submit",
+        _SUBMIT(text="x", origin=common_pb2.Origin(principal="nobody")),
+        _CODE.INVALID_ARGUMENT,
+        "origin.principal must look like platform:account:user.",
+    ),
+    "unknown task": Bad(
+        "Tasks/Get",
+        tasks_pb2.GetTaskRequest(task_id="task-none"),
+        _CODE.NOT_FOUND,
+        "There is no task task-none.",
+    ),
+    "cancel an unknown task": Bad(
+        "Tasks/Cancel",
+        tasks_pb2.CancelRequest(task_id="task-none"),
+        _CODE.NOT_FOUND,
+        "There is no task task-none.",
+    ),
+    "decide an unknown task": Bad(
+        "Tasks/Decide",
+        tasks_pb2.DecideRequest(task_id="task-none", decision=tasks_pb2.ABANDON),
+        _CODE.NOT_FOUND,
+        "There is no task task-none.",
+    ),
+    "no decision": Bad(
+        "Tasks/Decide",
+        tasks_pb2.DecideRequest(task_id="task-none"),
+        _CODE.INVALID_ARGUMENT,
+        "decision is one of MARK_DONE, RUN_AGAIN, ABANDON, RETRY.",
+    ),
+    "unknown approval": Bad(
+        "Approvals/Get",
+        approvals_pb2.GetApprovalRequest(approval_id="approval-none"),
+        _CODE.NOT_FOUND,
+        "There is no approval approval-none.",
+    ),
+    "resolve an unknown approval": Bad(
+        "Approvals/Resolve",
+        approvals_pb2.ResolveRequest(approval_id="approval-none", answer=approvals_pb2.DENY),
+        _CODE.NOT_FOUND,
+        "There is no approval approval-none.",
+    ),
+    "no answer": Bad(
+        "Approvals/Resolve",
+        approvals_pb2.ResolveRequest(approval_id="approval-none"),
+        _CODE.INVALID_ARGUMENT,
+        "answer is one of ALLOW_ONCE, ALLOW_ALWAYS, DENY.",
+    ),
+    "get an unknown conversation": Bad(
+        "Conversations/Get",
+        conversations_pb2.GetConversationRequest(conversation_id="conversation-none"),
+        _CODE.NOT_FOUND,
+        "There is no conversation conversation-none.",
+    ),
+    "update an unknown conversation": Bad(
+        "Conversations/Update",
+        conversations_pb2.UpdateConversationRequest(conversation_id="none", title="x"),
+        _CODE.NOT_FOUND,
+        "There is no conversation none.",
+    ),
+    "update nothing": Bad(
+        "Conversations/Update",
+        conversations_pb2.UpdateConversationRequest(conversation_id="none"),
+        _CODE.INVALID_ARGUMENT,
+        "Set the fields to change; title is one.",
+    ),
+    "after_seq beyond the head": Bad(
+        "Events/Subscribe",
+        events_pb2.SubscribeRequest(after_seq=1_000_000_000),
+        _CODE.INVALID_ARGUMENT,
+        "after_seq must lie between 0 and ",
+    ),
+    "list after_seq beyond the head": Bad(
+        "Events/List",
+        events_pb2.ListEventsRequest(after_seq=1_000_000_000),
+        _CODE.INVALID_ARGUMENT,
+        "after_seq must lie between 0 and ",
+    ),
+    "negative after_seq": Bad(
+        "Events/List",
+        events_pb2.ListEventsRequest(after_seq=-1),
+        _CODE.INVALID_ARGUMENT,
+        "after_seq must lie between 0 and ",
+    ),
+    "too many events": Bad(
+        "Events/List",
+        events_pb2.ListEventsRequest(limit=501),
+        _CODE.INVALID_ARGUMENT,
+        "A page has 1 to 500 rows, not 501.",
+    ),
+    "unknown artifact": Bad(
+        "Artifacts/Get",
+        artifacts_pb2.GetArtifactRequest(artifact_id=_ARTIFACT),
+        _CODE.NOT_FOUND,
+        f"There is no artifact {_ARTIFACT}.",
+    ),
+    "an artifact that is a path": Bad(
+        "Artifacts/Get",
+        artifacts_pb2.GetArtifactRequest(artifact_id="../../token"),
+        _CODE.NOT_FOUND,
+        "There is no artifact ../../token.",
+    ),
+    "artifact over the limit": Bad(
+        "Artifacts/Put",
+        artifacts_pb2.PutArtifactRequest(data=b"x" * (MEBIBYTE + 1)),
+        _CODE.RESOURCE_EXHAUSTED,
+        "The artifact is larger than 1048576 bytes.",
+    ),
+}
+_NO_TOKEN = "page.token must be the next_page_token of a page."
+_BAD_PAGES = {
+    "501 rows": (_PAGE(size=501), "A page has 1 to 500 rows, not 501."),
+    "-1 rows": (_PAGE(size=-1), "A page has 1 to 500 rows, not -1."),
+    "a word as token": (_PAGE(token="first"), _NO_TOKEN),
+    "a negative token": (_PAGE(token="-1"), _NO_TOKEN),
+    "a foreign digit as token": (_PAGE(token="٣"), _NO_TOKEN),
+    "a token beyond 64 bits": (_PAGE(token="9" * 19), _NO_TOKEN),
+    "a token of 900 digits": (_PAGE(token="9" * 900), _NO_TOKEN),
+}
+BAD |= {
+    f"{bad.method}: {name}": bad
+    for name, (page, says) in _BAD_PAGES.items()
+    for bad in _pages(page, says)
+}
+
+
+def _long(method: str, request: message.Message) -> tuple[str, Bad]:
+    return f"long {method}", Bad(
+        method, request, _CODE.INVALID_ARGUMENT, " has 100000 bytes; at most "
+    )
+
+
+BAD |= dict(
+    (
+        _long("Tasks/Get", tasks_pb2.GetTaskRequest(task_id=_LONG)),
+        _long("Tasks/Submit", _SUBMIT(text="x", client_key=_LONG)),
+        (
+            "65 attachments",
+            Bad(
+                "Tasks/Submit",
+                _SUBMIT(text="x", attachments=[_ARTIFACT] * 65),
+                _CODE.INVALID_ARGUMENT,
+                "attachments has 65 items; at most 64 are taken.",
+            ),
+        ),
+        _long("Tasks/Ask", tasks_pb2.AskRequest(submit=_SUBMIT(text="x", conversation_id=_LONG))),
+        _long("Tasks/Chat", tasks_pb2.ChatRequest(submit=_SUBMIT(text="x", attachments=[_LONG]))),
+        _long("Tasks/Cancel", tasks_pb2.CancelRequest(task_id=_LONG)),
+        _long("Tasks/List", tasks_pb2.ListTasksRequest(conversation_id=_LONG)),
+        _long("Approvals/Get", approvals_pb2.GetApprovalRequest(approval_id=_LONG)),
+        _long("Conversations/Create", conversations_pb2.CreateConversationRequest(title=_LONG)),
+        _long(
+            "Approvals/Resolve",
+            approvals_pb2.ResolveRequest(
+                approval_id="x",
+                answer=approvals_pb2.DENY,
+                origin=common_pb2.Origin(chat=_LONG),
+            ),
+        ),
+        _long("Artifacts/Get", artifacts_pb2.GetArtifactRequest(artifact_id=_LONG)),
+        _long("Events/Subscribe", events_pb2.SubscribeRequest(task_id=_LONG)),
+    )
+)
