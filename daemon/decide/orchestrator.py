@@ -24,6 +24,13 @@ def decide(rules: turn.Rules, current: world.World, stamped: inputs.Stamped) -> 
     Raises:
         Exception: a fault of the program; the caller ends the task that the input names.
     """
+    return advance(rules, current, stamped)[0]
+
+
+def advance(
+    rules: turn.Rules, current: world.World, stamped: inputs.Stamped
+) -> tuple[decisions.Step, world.World]:
+    """The step, and the world after it: what `current` becomes when the step's events fold."""
     making = turn.Turn(rules, current, stamped)
     given = stamped.input
     reply: decisions.Reply | decisions.Rejected | None = None
@@ -34,7 +41,7 @@ def decide(rules: turn.Rules, current: world.World, stamped: inputs.Stamped) -> 
     else:
         _about_task(making, given)
     lanes.advance(making)
-    return making.step(reply)
+    return making.step(reply), making.world
 
 
 _TaskInput = (

@@ -7,7 +7,7 @@ comes late or reads slowly gets the text so far in one piece. Nothing unnumbered
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from daemon.domain import errors, events, ids, messages
@@ -15,6 +15,8 @@ from daemon.runtime import ports
 
 PAGE_EVENTS = 200
 RECENT_EVENTS = 4096
+PENDING_EVENTS = 1024
+"""Events handed to a stream that it has not read; with more it goes back to reading the log."""
 LIVE_CHARS = 256 * 1024
 """How much of a running call's text is kept for subscribers that come late."""
 
@@ -111,14 +113,37 @@ class CallFeed:
 
 
 class _Subscriber:
-    """One open stream: what it wants, how far it has read, and what of live calls it has seen."""
+    """One open stream: what it wants, how far it has read, and what of live calls it has seen.
+
+    Once it has caught up with the log it is handed what comes, until it reads so slowly that its
+    part would grow: then it reads the log again from where it was.
+    """
 
     def __init__(self, scope: Scope, after_seq: int) -> None:
         self.scope = scope
         self.cursor = after_seq
+        self.caught_up = False
         self.waker = asyncio.Event()
+        self._pending: list[events.Recorded] = []
         self._chars: dict[ids.CallId, int] = {}
         self._progress: dict[ids.CallId, ProgressNote] = {}
+
+    def hand(self, recorded: events.Recorded) -> None:
+        """Take an event that was committed now."""
+        self.waker.set()
+        if not self.caught_up:
+            return
+        self._pending.append(recorded)
+        if len(self._pending) > PENDING_EVENTS:
+            self._pending = []
+            self.caught_up = False
+
+    def take_pending(self) -> list[events.Recorded]:
+        """What was handed over since the last time."""
+        taken, self._pending = self._pending, []
+        if taken:
+            self.cursor = taken[-1].seq
+        return taken
 
     def unseen(self, live: Mapping[ids.CallId, _LiveCall]) -> list[Update]:
         """What the stream has not seen of the calls that run now."""
@@ -140,6 +165,40 @@ class _Subscriber:
         return updates
 
 
+class _Subscribers:
+    """The open streams, found by what they want."""
+
+    def __init__(self) -> None:
+        self._all: set[_Subscriber] = set()
+        self._by_task: dict[ids.TaskId | None, set[_Subscriber]] = {}
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[_Subscriber]:
+        return iter(self._all)
+
+    def add(self, subscriber: _Subscriber) -> None:
+        self._all.add(subscriber)
+        self._by_task.setdefault(subscriber.scope.task_id, set()).add(subscriber)
+
+    def discard(self, subscriber: _Subscriber) -> None:
+        self._all.discard(subscriber)
+        same = self._by_task[subscriber.scope.task_id]
+        same.discard(subscriber)
+        if not same:
+            del self._by_task[subscriber.scope.task_id]
+
+    def wanting(
+        self, task_id: ids.TaskId | None, conversation_id: ids.ConversationId
+    ) -> list[_Subscriber]:
+        """Those that want to see something about this task in this conversation."""
+        candidates = [*self._by_task.get(None, ())]
+        if task_id is not None:
+            candidates += self._by_task.get(task_id, ())
+        return [one for one in candidates if one.scope.conversation_id in (None, conversation_id)]
+
+
 class Bus:
     """One daemon's events, as they are committed, and its live text."""
 
@@ -151,7 +210,7 @@ class Bus:
         self._capacity = capacity_subscribers
         self._recent: deque[events.Recorded] = deque(maxlen=RECENT_EVENTS)
         self._live: dict[ids.CallId, _LiveCall] = {}
-        self._subscribers: set[_Subscriber] = set()
+        self._subscribers = _Subscribers()
         self._closed = False
         self.head_seq = head_seq
 
@@ -159,20 +218,16 @@ class Bus:
         """Hand out what was committed."""
         if not recorded:
             return
-        before_seq, self.head_seq = self.head_seq, recorded[-1].seq
         self._recent.extend(recorded)
+        self.head_seq = recorded[-1].seq
         for one in recorded:
             match one.event:
                 case events.ModelCallFinished() | events.ModelCallFailed() | events.ToolCallEnded():
                     self._live.pop(one.event.call_id, None)
                 case _:
                     pass
-        places = {(one.task_id, one.conversation_id) for one in recorded}
-        for subscriber in self._subscribers:
-            if any(subscriber.scope.takes(*place) for place in places):
-                subscriber.waker.set()
-            elif subscriber.cursor == before_seq:
-                subscriber.cursor = self.head_seq
+            for subscriber in self._subscribers.wanting(one.task_id, one.conversation_id):
+                subscriber.hand(one)
 
     def open_feed(
         self,
@@ -189,9 +244,8 @@ class Bus:
 
     def wake(self, call: _LiveCall) -> None:
         """Let the streams that want a running call's text or progress look at it."""
-        for subscriber in self._subscribers:
-            scope = subscriber.scope
-            if scope.live and scope.takes(call.task_id, call.conversation_id):
+        for subscriber in self._subscribers.wanting(call.task_id, call.conversation_id):
+            if subscriber.scope.live:
                 subscriber.waker.set()
 
     def close(self) -> None:
@@ -216,14 +270,21 @@ class Bus:
         try:
             while True:
                 subscriber.waker.clear()
-                while subscriber.cursor < self.head_seq:
+                while not subscriber.caught_up:
+                    if subscriber.cursor >= self.head_seq:
+                        subscriber.caught_up = True
+                        break
                     page, subscriber.cursor = await self._page(subscriber.cursor, scope)
                     if page:
                         yield page
+                pending = subscriber.take_pending()
+                if pending:
+                    yield pending
+                    continue
                 updates = subscriber.unseen(self._live)
                 if updates:
                     yield updates
-                if self._closed and subscriber.cursor >= self.head_seq:
+                if self._closed and subscriber.caught_up and not subscriber.waker.is_set():
                     return
                 await subscriber.waker.wait()
         finally:

@@ -14,7 +14,7 @@ from typing import Protocol
 import structlog
 
 from daemon.decide import orchestrator, turn
-from daemon.domain import decisions, errors, events, fold, ids, inputs, world
+from daemon.domain import decisions, errors, events, ids, inputs, world
 from daemon.runtime import bus, contents, failpoints, inbox, ports
 
 RETRY_SECONDS = 0.5
@@ -33,7 +33,7 @@ class _Batch:
     """What one round of the loop has decided so far."""
 
     def __init__(self, current: world.World) -> None:
-        self.tentative = current.fork()
+        self.tentative = current
         self.events: list[events.Recorded] = []
         self.records: list[decisions.Record] = []
         self.actions: list[decisions.Action] = []
@@ -41,9 +41,10 @@ class _Batch:
         self._keys: dict[tuple[str, str], decisions.ClientKeyRecord] = {}
         self._outcomes: dict[ids.ApprovalId, events.ApprovalOutcome] = {}
 
-    def add(self, envelope: inbox.Envelope, step: decisions.Step) -> None:
+    def add(self, envelope: inbox.Envelope, step: decisions.Step, after: world.World) -> None:
+        """Take a decision up; `after` is the tentative world with the step's events folded."""
+        self.tentative = after
         for recorded in step.events:
-            fold.apply(self.tentative, recorded)
             if isinstance(recorded.event, events.ApprovalResolved):
                 self._outcomes[recorded.event.approval_id] = recorded.event.outcome
         for record in step.records:
@@ -170,7 +171,8 @@ class RuntimeLoop:
             known=batch.known(envelope.input, stored),
         )
         try:
-            batch.add(envelope, orchestrator.decide(self._rules, batch.tentative, stamped))
+            step, after = orchestrator.advance(self._rules, batch.tentative, stamped)
+            batch.add(envelope, step, after)
         except Exception as error:  # a fault of one decision must not end the daemon
             _log.exception("decision_failed", input=type(envelope.input).__name__)
             self._contain(batch, envelope, stamped, error)
@@ -191,10 +193,10 @@ class RuntimeLoop:
             return
         abort = inputs.AbortTask(task_id=task_id)
         again = inbox.Envelope(abort)
-        step = orchestrator.decide(
+        step, after = orchestrator.advance(
             self._rules, batch.tentative, stamped.model_copy(update={"input": abort})
         )
-        batch.add(again, step)
+        batch.add(again, step, after)
 
     async def _commit(self, batch: _Batch) -> None:
         if not batch.events and not batch.records:
