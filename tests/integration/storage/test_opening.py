@@ -229,7 +229,7 @@ async def test_projections_that_disagree_are_made_anew(tmp_path: Path, sql: str,
 
 
 async def test_a_long_log_is_projected_anew_in_pages(tmp_path: Path, seed: int) -> None:
-    history = await make(tmp_path, seed, 2 * projection_rows.REBUILD_PAGE_EVENTS + 100)
+    await make(tmp_path, seed, 2 * projection_rows.REBUILD_PAGE_EVENTS + 100)
     async with sqlite_store.open_store(tmp_path) as store:
         before = [await store.tasks(9999), await store.approvals(9999, None)]
     with by_hand(tmp_path) as broken:
