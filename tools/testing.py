@@ -1,7 +1,8 @@
 """One tool of each effect class, for tests and dry runs; offered only by `[tools] testing = true`.
 
 Each writes the call's id to the journal that it is given, as a line of its own, when it runs, so
-that a test can count what ran. They run unasked: what they do is named by their arguments and nothing else.
+that a test can count what ran. They run unasked: what they do is named by their arguments and
+nothing else.
 """
 
 import asyncio
