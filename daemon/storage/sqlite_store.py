@@ -100,6 +100,8 @@ class SqliteStore:
         self._codec = codec.Codec()
         self._writer = writer.Writer(opened, self._codec, client_key_days)
         self._wal_large = asyncio.Event()
+        self._wal_small = asyncio.Event()
+        self._wal_small.set()
         self._truncating: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -119,7 +121,12 @@ class SqliteStore:
             with suppress(errors.StorageFault):
                 if await self._writing.run(self._writer.truncate_wal):
                     self._wal_large.clear()
+                    self._wal_small.set()
             await asyncio.sleep(_WAL_TRIES_SECONDS)
+
+    async def wal_settled(self) -> None:
+        """Wait until the write-ahead log is small again; for as long as a reader needs it."""
+        await self._wal_small.wait()
 
     async def _read(self, query: Callable[[sqlalchemy.Connection], _Result]) -> _Result:
         def work() -> _Result:
@@ -138,6 +145,7 @@ class SqliteStore:
         batch = writer.Batch(tuple(recorded), tuple(records), checkpoint)
         await self._writing.run(lambda: self._writer.commit(batch))
         if self._database.wal_bytes() > database.WAL_LARGE_BYTES:
+            self._wal_small.clear()
             self._wal_large.set()
 
     async def head_seq(self) -> int:
