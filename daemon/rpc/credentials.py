@@ -20,13 +20,17 @@ def owner_token(folder: Path) -> str:
     """The token with all scopes, from `<state>/token`; made with mode 0600 when there is none.
 
     Raises:
-        errors.StorageClosed: others can read the file, or it is empty.
+        errors.StorageClosed: others can read the file, or no token can be read from it.
     """
     path = folder / TOKEN_FILE
     try:
-        text = path.read_text().strip()
+        text = path.read_text("ascii").strip()
     except FileNotFoundError:
         return _make(path)
+    except UnicodeDecodeError as error:
+        raise errors.StorageClosed(f"{path} is damaged. Delete it and start again.") from error
+    except OSError as error:
+        raise errors.StorageClosed(f"{path} cannot be read: {error.strerror}.") from error
     if path.stat().st_mode & 0o077:
         raise errors.StorageClosed(f"{path} can be read by others. Run: chmod 600 {path}")
     if not text:

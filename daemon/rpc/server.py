@@ -69,6 +69,8 @@ def check_address(address: str) -> str | None:
     """What is wrong with an address, in one sentence; None when it can be listened on."""
     if address.startswith("unix:"):
         path = address.removeprefix("unix:")
+        if not path.startswith("/"):
+            return f"{address} is no address: write unix:/path, with the path from the root"
         if len(path.encode()) > _MOST_SOCKET_PATH_BYTES:
             return (
                 f"the socket path {path} has more than {_MOST_SOCKET_PATH_BYTES} bytes, "
