@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 
-from proto.ducklm.v1 import approvals_pb2, common_pb2, events_pb2, tasks_pb2
+from proto.ducklm.v1 import admin_pb2, approvals_pb2, common_pb2, events_pb2, tasks_pb2
 from tests import running_daemon
 
 FINAL = frozenset(
@@ -16,6 +16,7 @@ FINAL = frozenset(
     )
 )
 ECHO = "echo from-the-tool"
+STATUS = admin_pb2.StatusRequest()
 SLOW_WORDS = " ".join(f"word{number}" for number in range(12))
 ENDLESS_WORDS = " ".join(["and"] * 1200)
 SCRIPT: list[running_daemon.ScriptLine] = [
