@@ -1,0 +1,64 @@
+"""A daemon that ends, as by kill -9, when a named point is reached for the n-th time.
+
+The product itself, composed with another `reach`. Counts only while the file `--armed` exists, and
+writes every point that it passes to `--passed`, when that is given.
+"""
+
+import argparse
+import os
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from daemon import bootstrap, exits
+from daemon.storage import lock
+
+CRASHED = 77
+
+
+@dataclass
+class Crash:
+    """Ends the process at one point."""
+
+    point: str
+    hit: int
+    armed: Path | None
+    passed: Path | None
+    _hits: Counter[str] = field(default_factory=Counter)
+
+    def reach(self, point: str) -> None:
+        if self.armed is not None and not self.armed.exists():
+            return
+        self._hits[point] += 1
+        if self.passed is not None:
+            with self.passed.open("a") as file:
+                file.write(f"{point}\n")
+        if point == self.point and self._hits[point] == self.hit:
+            os._exit(CRASHED)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--state", type=Path, required=True)
+    parser.add_argument("--models", type=Path, required=True)
+    parser.add_argument("--listen", action="append", default=[])
+    parser.add_argument("--point", default="")
+    parser.add_argument("--hit", type=int, default=1)
+    parser.add_argument("--armed", type=Path)
+    parser.add_argument("--passed", type=Path)
+    given = parser.parse_args()
+    arguments = exits.Arguments(
+        state=given.state,
+        projects=Path(os.environ["XDG_DATA_HOME"]) / "ducklm" / "projects",
+        xdg_config=Path(os.environ["XDG_CONFIG_HOME"]) / "ducklm",
+        config=None,
+        models=given.models,
+        listen=tuple(given.listen),
+    )
+    crash = Crash(given.point, given.hit, given.armed, given.passed)
+    return bootstrap.run(arguments, lock.take(given.state), crash.reach)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
