@@ -36,6 +36,7 @@ class Events(events_pb2_grpc.EventsServicer):
             conversation_id=ids.ConversationId(request.conversation_id) or None,
             live=not request.events_only,
         )
+        await context.send_initial_metadata(())  # from here on nothing is missed
         async with aclosing(streams.updates(self._served, after_seq, scope)) as pages:
             async for _, sent in pages:
                 for update in sent:
