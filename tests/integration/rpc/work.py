@@ -1,7 +1,7 @@
 """What tests do with tasks: submit, follow, answer. Every wait is for an event, and is bounded."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 
 from proto.ducklm.v1 import admin_pb2, approvals_pb2, common_pb2, events_pb2, tasks_pb2
 from tests import running_daemon
@@ -28,7 +28,7 @@ SCRIPT: list[running_daemon.ScriptLine] = [
         "reply": json.dumps({"kind": "tool", "tool": "shell_exec", "arguments": {"command": ECHO}}),
         "repeat": True,
     },
-    {"role": "*", "reply": "Paris.", "repeat": True},
+    {"role": "*", "match": "^(?!unscripted)", "reply": "Paris.", "repeat": True},
 ]
 
 
@@ -56,7 +56,7 @@ def kinds(found: list[events_pb2.Event]) -> list[str]:
 
 def updates(
     api: running_daemon.Api, request: events_pb2.SubscribeRequest
-) -> Iterator[events_pb2.Update]:
+) -> Generator[events_pb2.Update]:
     """A subscription that is closed with the iterator."""
     stream = api.events.Subscribe(request)
     try:
