@@ -11,16 +11,22 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from llama_cpp import llama_cpp
 
+from daemon.models.worker import model_file
+
 BATCH_TOKENS = 2048
 _UBATCH_TOKENS = 512
 _META_BYTES = 1 << 18
+_CELL_BYTES = 4
+"""Key and value of one number in a layer's memory, as 16-bit floats."""
 _WARN, _ERROR = 3, 4
 
 
 @llama_cpp.llama_log_callback  # type: ignore[untyped-decorator]
 def _log(level: int, text: bytes | None, _: object) -> None:
     """Native warnings go to stderr; the rest is hundreds of lines a load."""
-    if level in (_WARN, _ERROR) and text:
+    if level in (_CELL_BYTES = 4
+"""Key and value of one number in a layer's memory, as 16-bit floats."""
+_WARN, _ERROR) and text:
         sys.stderr.write(text.decode("utf-8", "replace"))
 
 
@@ -72,6 +78,7 @@ class Engine:
         llama_cpp.llama_backend_init()
         self._model = self._load(progress)
         self._asked_to_abort = llama_cpp.ggml_abort_callback(lambda _: self._abort)
+        self._refuse_beyond_memory()
         self.context = self._make_context()
         self.vocabulary = llama_cpp.llama_model_get_vocab(self._model)
         stateful = llama_cpp.llama_model_is_recurrent(
@@ -144,6 +151,22 @@ class Engine:
                 "architecture is unknown; download it again or choose another model."
             )
         return model
+
+    def _refuse_beyond_memory(self) -> None:
+        """Native code would take all memory before it found that there is not enough."""
+        model = self._model
+        heads = max(1, llama_cpp.llama_model_n_head(model))
+        width = llama_cpp.llama_model_n_embd(model) // heads * llama_cpp.llama_model_n_head_kv(model)
+        layers = llama_cpp.llama_model_n_layer(model)
+        needed = self._shape.cells * (layers * width * _CELL_BYTES + _CELL_BYTES)
+        free = model_file.free_bytes()
+        offloads = self._shape.gpu_layers != 0 and can_offload()
+        if not offloads and free is not None and needed > free:
+            raise EngineError(
+                f"{self._shape.cells} tokens of context for {self._shape.path} need "
+                f"{needed >> 20} MiB of memory and {free >> 20} MiB are free; lower "
+                "context_tokens in models.toml."
+            )
 
     def _make_context(self) -> int:
         parameters = llama_cpp.llama_context_default_params()

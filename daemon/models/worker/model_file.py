@@ -46,7 +46,7 @@ def check(path: str, offloads: bool) -> int:
         )
     if not 0 < tensors < _TENSORS or not 0 < keys < _TENSORS:
         raise ModelFileError(f"{path} is damaged at its beginning; download it again.")
-    available = _available_bytes()
+    available = free_bytes()
     if not offloads and available is not None and size > available:
         raise ModelFileError(
             f"{path} needs {size >> 20} MiB of memory and {available >> 20} MiB are free; "
@@ -55,7 +55,7 @@ def check(path: str, offloads: bool) -> int:
     return size
 
 
-def _available_bytes() -> int | None:
+def free_bytes() -> int | None:
     """Free memory including what the page cache would give back; None where nobody says."""
     try:
         lines = _MEMINFO.read_text().splitlines()

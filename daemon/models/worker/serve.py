@@ -41,6 +41,11 @@ class Server:
         self._context_tokens = min(load.context_tokens, native.cells())
         self._form, self.form_name, self.notes = choose_template(native, self._words)
         self._words.forbid(self._form.source)
+        if self._context_tokens > native.trained_tokens():
+            self.notes.append(
+                f"The context of {self._context_tokens} tokens is longer than the "
+                f"{native.trained_tokens()} that the model was trained for."
+            )
         self._prompter = prompt.Prompter(self._words, self._form)
         self._waiting: collections.deque[generation.Generation] = collections.deque()
         self.batcher = batching.Batcher(

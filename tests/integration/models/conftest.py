@@ -9,6 +9,7 @@ import pytest
 
 from daemon.domain import ids, messages
 from daemon.models import gguf, session
+from tests.integration.models import tiny_gguf
 
 PATIENCE = session.Patience(progress_seconds=20, cancel_seconds=5)
 Start = Callable[..., gguf.GgufModel]
@@ -56,6 +57,24 @@ def model_path() -> pathlib.Path:
     return pathlib.Path(spec.submodule_search_locations[0]) / "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
+@pytest.fixture(scope="session")
+def tiny_path(model_path: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A model that is quick and talks nonsense without end: for what is not about text."""
+    path = tmp_path_factory.mktemp("tiny") / "tiny.gguf"
+    tiny_gguf.write("llama", model_path, path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def recurrent_path(
+    model_path: pathlib.Path, tmp_path_factory: pytest.TempPathFactory
+) -> pathlib.Path:
+    """A tiny model whose memory cannot be trimmed."""
+    path = tmp_path_factory.mktemp("recurrent") / "recurrent.gguf"
+    tiny_gguf.write("mamba", model_path, path)
+    return path
+
+
 @pytest.fixture
 async def start(model_path: pathlib.Path) -> AsyncIterator[Start]:
     """Make slots over the real model; all are stopped after the test."""
@@ -66,6 +85,7 @@ async def start(model_path: pathlib.Path) -> AsyncIterator[Start]:
         context_tokens: int = 1024,
         places: int = 2,
         recycle_requests: int = 0,
+        threads: int = 1,
         patience: session.Patience = PATIENCE,
     ) -> gguf.GgufModel:
         settings = gguf.Settings(
@@ -74,6 +94,7 @@ async def start(model_path: pathlib.Path) -> AsyncIterator[Start]:
             context_tokens=context_tokens,
             places=places,
             recycle_requests=recycle_requests,
+            threads=threads,
             patience=patience,
         )
         made.append(gguf.GgufModel(settings))

@@ -1,5 +1,6 @@
 """The prefix cache: how much of a prompt is not computed again."""
 
+import pathlib
 from typing import Any
 
 import pytest
@@ -82,9 +83,24 @@ async def test_a_warm_answer_is_the_cold_answer(start: Any, ask: Any) -> None:
     assert warm.text == cold.text
 
 
-async def test_when_cells_run_out_the_oldest_is_dropped(start: Any, ask: Any) -> None:
-    """Each takes a sequence of its own, and five want far more than the 256 cells there are."""
-    model = start(context_tokens=128, places=1)
-    for index in range(5):
-        result = await turn(model, ask(f"{index} " + "many words " * 30, max_tokens=2))
-        assert result.usage.completion_tokens > 0
+async def test_when_cells_run_out_the_oldest_is_dropped(
+    start: Any, ask: Any, tiny_path: pathlib.Path
+) -> None:
+    """Each takes a sequence of its own, and eight want far more than the 512 cells there are."""
+    model = start(path=tiny_path, context_tokens=256, places=1)
+    for index in range(8):
+        result = await turn(model, ask(f"{index} " + "many words " * 80, max_tokens=2))
+        assert result.usage.completion_tokens == 2
+
+
+async def test_a_recurrent_memory_goes_on_from_its_end_and_else_starts_anew(
+    start: Any, ask: Any, recurrent_path: pathlib.Path
+) -> None:
+    model = start(path=recurrent_path)
+    first = await turn(model, ask("What is water?", max_tokens=10))
+    second = await turn(model, ask("What is water?", first.text, "And ice?", max_tokens=10))
+    again = await turn(model, ask("What is water?", max_tokens=10))
+    other = await turn(model, ask("What is wood?", max_tokens=10))
+    assert reused(first, second) >= 0.95
+    assert again.usage.reused_tokens == other.usage.reused_tokens == 0
+    assert again.text == first.text

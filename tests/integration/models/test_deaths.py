@@ -1,6 +1,7 @@
 """What becomes of calls, and of the slot, when a worker dies, hangs or must be replaced."""
 
 import asyncio
+import functools
 import os
 import pathlib
 import select
@@ -8,15 +9,22 @@ import signal
 import struct
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from daemon.domain import errors, messages
-from daemon.models import session, worker_host
+from daemon.models import gguf, session, worker_host
 
 Kind = messages.ModelFaultKind
 LONG = "Tell me a very long story about bridges."
+
+
+@pytest.fixture
+def begin(start: Any, tiny_path: pathlib.Path) -> Callable[..., gguf.GgufModel]:
+    """A slot over the tiny model."""
+    return functools.partial(start, path=tiny_path, context_tokens=4096)
 
 
 class Quiet:
@@ -35,9 +43,9 @@ def is_gone(pid: int) -> bool:
 @pytest.mark.acceptance(39)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
 async def test_a_death_is_told_by_its_signal_and_the_next_call_works(
-    start: Any, ask: Any, feeds: Any, rounds: Any, number: signal.Signals
+    begin: Any, ask: Any, feeds: Any, rounds: Any, number: signal.Signals
 ) -> None:
-    model = start(context_tokens=4096)
+    model = begin()
     for _ in range(rounds(20)):
         feed = feeds()
         call = asyncio.create_task(model.generate(ask(LONG, max_tokens=2000), feed))
@@ -59,8 +67,8 @@ async def test_a_death_is_told_by_its_signal_and_the_next_call_works(
 
 
 @pytest.mark.acceptance(39)
-async def test_a_hang_ends_as_stalled(start: Any, ask: Any, feed: Any) -> None:
-    model = start(patience=session.Patience(progress_seconds=0.5), context_tokens=4096)
+async def test_a_hang_ends_as_stalled(begin: Any, ask: Any, feed: Any) -> None:
+    model = begin(patience=session.Patience(progress_seconds=0.5))
     call = asyncio.create_task(model.generate(ask(LONG, max_tokens=3000), feed))
     await feed.spoken.wait()
     pid = model.pid
@@ -74,9 +82,9 @@ async def test_a_hang_ends_as_stalled(start: Any, ask: Any, feed: Any) -> None:
 
 
 async def test_a_cancel_is_seen_within_a_batch_and_the_next_call_works(
-    start: Any, ask: Any, feeds: Any
+    begin: Any, ask: Any, feeds: Any
 ) -> None:
-    model = start(context_tokens=4096, places=1)
+    model = begin(places=1)
     document = ask("many words " * 1500, max_tokens=10)
     feed = feeds()
     call = asyncio.create_task(model.generate(document, feed))
@@ -92,9 +100,9 @@ async def test_a_cancel_is_seen_within_a_batch_and_the_next_call_works(
     assert not feed.pieces
 
 
-async def test_what_a_cancelled_prompt_computed_is_reused(start: Any, ask: Any, feeds: Any) -> None:
-    model = start(context_tokens=4096, places=1)
-    document = ask("many words " * 100, max_tokens=4)
+async def test_what_a_cancelled_prompt_computed_is_reused(begin: Any, ask: Any, feeds: Any) -> None:
+    model = begin(places=1)
+    document = ask("many words " * 1500, max_tokens=4)
     feed = feeds()
     call = asyncio.create_task(model.generate(document, feed))
     await feed.prefilled.wait()
@@ -103,21 +111,21 @@ async def test_what_a_cancelled_prompt_computed_is_reused(start: Any, ask: Any, 
     assert result.usage.reused_tokens > 0
 
 
-async def test_a_queued_call_can_be_cancelled(start: Any, ask: Any, feeds: Any) -> None:
-    model = start(context_tokens=4096, places=1)
+async def test_a_queued_call_can_be_cancelled(begin: Any, ask: Any, feeds: Any) -> None:
+    model = begin(places=1)
     running, queued = feeds(), feeds()
-    first = asyncio.create_task(model.generate(ask(LONG, max_tokens=60), running))
+    first = asyncio.create_task(model.generate(ask(LONG, max_tokens=3000), running))
     await running.spoken.wait()
     second = asyncio.create_task(model.generate(ask("Hi"), queued))
     await queued.queued.wait()
     second.cancel()
-    assert (await first).usage.completion_tokens == 60
+    assert (await first).usage.completion_tokens == 3000
     assert (messages.Stage.QUEUED, 1, 1) in queued.stages
     assert not queued.pieces
 
 
-async def test_a_worker_that_obeys_no_cancel_is_killed(start: Any, ask: Any, feed: Any) -> None:
-    model = start(patience=session.Patience(cancel_seconds=0.2), context_tokens=4096)
+async def test_a_worker_that_obeys_no_cancel_is_killed(begin: Any, ask: Any, feed: Any) -> None:
+    model = begin(patience=session.Patience(cancel_seconds=0.2))
     call = asyncio.create_task(model.generate(ask(LONG, max_tokens=3000), feed))
     other = asyncio.create_task(model.generate(ask("Hi", max_tokens=3000), Quiet()))
     await feed.spoken.wait()
@@ -128,8 +136,8 @@ async def test_a_worker_that_obeys_no_cancel_is_killed(start: Any, ask: Any, fee
     assert caught.value.kind is Kind.STALLED
 
 
-async def test_stop_ends_calls_and_process(start: Any, ask: Any, feed: Any) -> None:
-    model = start(context_tokens=4096)
+async def test_stop_ends_calls_and_process(begin: Any, ask: Any, feed: Any) -> None:
+    model = begin()
     call = asyncio.create_task(model.generate(ask(LONG, max_tokens=3000), feed))
     await feed.spoken.wait()
     pid = model.pid
@@ -139,8 +147,8 @@ async def test_stop_ends_calls_and_process(start: Any, ask: Any, feed: Any) -> N
         await call
 
 
-async def test_stop_while_it_loads_ends_it_too(start: Any, ask: Any) -> None:
-    model = start()
+async def test_stop_while_it_loads_ends_it_too(begin: Any, ask: Any) -> None:
+    model = begin()
     call = asyncio.create_task(model.generate(ask("Hi"), Quiet()))
     await asyncio.sleep(0)
     await model.stop()
@@ -148,8 +156,8 @@ async def test_stop_while_it_loads_ends_it_too(start: Any, ask: Any) -> None:
         await call
 
 
-async def test_a_worker_that_served_enough_is_replaced(start: Any, ask: Any) -> None:
-    model = start(recycle_requests=2)
+async def test_a_worker_that_served_enough_is_replaced(begin: Any, ask: Any) -> None:
+    model = begin(recycle_requests=2)
     pids = []
     for _ in range(4):
         await model.start()
@@ -160,9 +168,9 @@ async def test_a_worker_that_served_enough_is_replaced(start: Any, ask: Any) -> 
     assert pids[0] != pids[2]
 
 
-async def test_nothing_is_left_open(start: Any, ask: Any) -> None:
+async def test_nothing_is_left_open(begin: Any, ask: Any) -> None:
     before = os.listdir("/proc/self/fd")
-    model = start()
+    model = begin()
     for _ in range(2):
         await model.generate(ask("Hi", max_tokens=1), Quiet())
         await model.stop()
@@ -201,14 +209,23 @@ async def test_a_bad_file_is_named_with_the_way_to_mend_it(
         await model.generate(ask("Hi"), Quiet())
 
 
+def half(source: pathlib.Path, target: pathlib.Path) -> None:
+    target.write_bytes(source.read_bytes()[:4_000_000])
+
+
 async def test_half_a_file_is_named(
-    start: Any, ask: Any, tmp_path: pathlib.Path, model_path: pathlib.Path
+    start: Any, ask: Any, tmp_path: pathlib.Path, tiny_path: pathlib.Path
 ) -> None:
     path = tmp_path / "half.gguf"
-    with model_path.open("rb") as whole:
-        path.write_bytes(whole.read(20_000_000))
+    half(tiny_path, path)
     with pytest.raises(errors.ModelFault, match=r"half\.gguf"):
         await start(path=path).start()
+
+
+async def test_a_context_beyond_all_memory_is_told(begin: Any) -> None:
+    with pytest.raises(errors.ModelFault, match="lower context_tokens") as caught:
+        await begin(context_tokens=2_000_000_000).start()
+    assert caught.value.kind is Kind.UNAVAILABLE
 
 
 ORPHAN = """
@@ -225,10 +242,10 @@ asyncio.run(main())
 """
 
 
-async def test_a_worker_does_not_outlive_its_parent(model_path: pathlib.Path) -> None:
+async def test_a_worker_does_not_outlive_its_parent(tiny_path: pathlib.Path) -> None:
     root = worker_host.python_module("daemon").environment["PYTHONPATH"]
     parent = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", ORPHAN, str(model_path),
+        sys.executable, "-c", ORPHAN, str(tiny_path),
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
         env={"PYTHONPATH": os.environ.get("PYTHONPATH", root)},
     )  # fmt: skip
