@@ -1,11 +1,18 @@
 """Takes secrets out of text. Pure: the secrets are given, nothing is looked up."""
 
+import json
 import re
 from collections.abc import Iterable
 
 MASK = "[secret]"
 _SHORTEST_SECRET_CHARS = 6
 _BEARER = re.compile(r"(?i)(bearer\s+)[A-Za-z0-9._~+/=-]{8,}")
+
+
+def _written_forms(secret: str) -> tuple[str, ...]:
+    """How a secret can stand in a line: as it is, and escaped in JSON or a Python literal."""
+    as_json = (json.dumps(secret), json.dumps(secret, ensure_ascii=False))
+    return (secret, *(form[1:-1] for form in (*as_json, repr(secret))))
 
 
 class Redactor:
@@ -21,7 +28,7 @@ class Redactor:
         """From now on this text is taken out; too short a text would take out everything."""
         if len(secret) < _SHORTEST_SECRET_CHARS:
             return
-        self._secrets.add(secret)
+        self._secrets.update(_written_forms(secret))
         longest_first = sorted(self._secrets, key=len, reverse=True)
         self._pattern = re.compile("|".join(re.escape(one) for one in longest_first))
 
