@@ -1,0 +1,57 @@
+"""No registered secret and no bearer token is left in a text, however it was written down."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from daemon.domain import redaction
+
+SECRETS = ("hunter2-hunter2", 'quo"ted\\secret', "pässwörd🦆", "line\nbreak-secret", "a+b*c(d)")
+
+
+@pytest.mark.spec("D-20")
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize(
+    "written",
+    [str, json.dumps, lambda text: json.dumps(text, ensure_ascii=False), repr],
+    ids=["plain", "json", "json with letters", "repr"],
+)
+def test_a_secret_is_taken_out(secret: str, written: Callable[[str], str]) -> None:
+    redactor = redaction.Redactor((secret,))
+    text = redactor.redact(f"before {written(secret)} after")
+    assert text.startswith("before ")
+    assert text.endswith(" after")
+    assert redaction.MASK in text
+    assert secret not in text
+    assert written(secret).strip("\"'") not in text
+
+
+def test_the_longest_secret_goes_first() -> None:
+    redactor = redaction.Redactor(("secret-1", "secret-1-and-more"))
+    assert redactor.redact("secret-1-and-more secret-1") == "[secret] [secret]"
+
+
+def test_a_secret_may_be_registered_later() -> None:
+    redactor = redaction.Redactor()
+    assert redactor.redact("hunter2") == "hunter2"
+    redactor.register("hunter2")
+    assert redactor.redact("hunter2") == "[secret]"
+
+
+def test_too_short_a_secret_would_take_out_everything() -> None:
+    assert redaction.Redactor(("a", "", "12345")).redact("a 12345") == "a 12345"
+
+
+@pytest.mark.spec("D-20")
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("Bearer abcdefgh12345678", "Bearer [secret]"),
+        ("authorization: bearer  abc.def-ghi_jkl~mno", "authorization: bearer  [secret]"),
+        ('{"a":"Bearer abcdefgh=="}', '{"a":"Bearer [secret]"}'),
+        ("a bearer of news", "a bearer of news"),
+    ],
+)
+def test_what_stands_where_a_token_stands(text: str, redacted: str) -> None:
+    assert redaction.Redactor().redact(text) == redacted

@@ -1,0 +1,132 @@
+"""The contracts are closed and strict, ids are derived, principals are read."""
+
+import typing
+
+import pydantic
+import pytest
+
+from daemon.domain import (
+    base,
+    decisions,
+    directives,
+    errors,
+    events,
+    ids,
+    inputs,
+    limits,
+    messages,
+    principals,
+    world,
+)
+
+CONTRACTS: list[type[pydantic.BaseModel]] = [
+    *typing.get_args(events.Event),
+    *typing.get_args(inputs.Input),
+    *typing.get_args(decisions.Action),
+    *typing.get_args(decisions.Record),
+    *typing.get_args(directives.Directive),
+    events.Recorded,
+    inputs.Stamped,
+    inputs.Known,
+    decisions.Step,
+    decisions.Permit,
+    limits.Limits,
+    messages.ModelRequest,
+    messages.ModelResult,
+    principals.Origin,
+    principals.Credential,
+    world.Snapshot,
+    world.Task,
+]
+
+
+@pytest.mark.spec("D-02")
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda one: one.__name__)
+def test_a_contract_is_frozen_closed_and_strict(contract: type[pydantic.BaseModel]) -> None:
+    assert issubclass(contract, base.Value)
+    config = contract.model_config
+    assert (config["extra"], config["frozen"], config["strict"]) == ("forbid", True, True)
+
+
+@pytest.mark.spec("D-02")
+def test_a_fault_names_the_field() -> None:
+    for given, field, reason in (
+        ({"text": "x", "kind": "respond", "y": 1}, "y", "Extra inputs"),
+        ({"text": 1, "kind": "respond"}, "text", "valid string"),
+        ({"kind": "respond"}, "text", "Field required"),
+    ):
+        with pytest.raises(pydantic.ValidationError) as caught:
+            directives.Respond.model_validate(given)
+        (fault,) = caught.value.errors()
+        assert fault["loc"] == (field,)
+        assert reason in fault["msg"]
+
+
+def test_the_names_of_events_are_told_apart() -> None:
+    names = [one.model_fields["type"].default for one in typing.get_args(events.Event)]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.spec("L-03")
+def test_every_bound_is_positive_and_has_its_unit_last() -> None:
+    units = ["inputs", "subscribers", "tasks", "rounds", "calls", "recoveries", "seconds", "bytes", "chars", "tokens", "exchanges", "events", "days"]
+    for name, field in limits.Limits.model_fields.items():
+        assert name.split("_")[-1] in units
+        with pytest.raises(pydantic.ValidationError):
+            limits.Limits.model_validate({name: -1})
+        with pytest.raises(pydantic.ValidationError):
+            limits.Limits.model_validate({name: "many"})
+        assert isinstance(field.default, int)
+
+
+class TestIds:
+    def draw(self, seed: str) -> list[str]:
+        source = ids.IdSource(seed)
+        return [
+            source.task(),
+            source.task(),
+            source.call(),
+            source.approval(),
+            source.conversation(),
+            source.content(),
+        ]
+
+    def test_the_same_seed_gives_the_same_ids(self) -> None:
+        assert self.draw("a") == self.draw("a")
+
+    def test_all_are_different(self) -> None:
+        drawn = self.draw("a") + self.draw("b")
+        assert len(set(drawn)) == len(drawn)
+
+    def test_an_id_has_its_kind_and_128_bits(self) -> None:
+        for drawn in self.draw("a"):
+            kind, _, digits = drawn.partition("-")
+            assert kind in ("task", "call", "approval", "conversation", "content")
+            assert len(bytes.fromhex(digits)) == 16
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("telegram:bot:42", True),
+        ("matrix:account:@duck:example.org", True),
+        ("local:owner", False),
+        ("a::b", False),
+        ("::", False),
+        ("", False),
+    ],
+)
+def test_a_principal_of_a_platform_has_three_parts(text: str, found: bool) -> None:
+    assert principals.is_principal(text) is found
+
+
+def test_the_platform_of_a_principal() -> None:
+    assert principals.platform(principals.Principal("telegram:bot:42")) == "telegram"
+    assert principals.platform(principals.LOCAL_OWNER) == "local"
+
+
+def test_errors_are_sentences() -> None:
+    refusal = errors.Refusal(errors.RefusalKind.STATE, "It has ended.")
+    assert (str(refusal), refusal.kind) == ("It has ended.", errors.RefusalKind.STATE)
+    assert errors.ConfigFault(["a: b", "c: d"]).faults == ("a: b", "c: d")
+    assert issubclass(errors.StorageFull, errors.StorageFault)
