@@ -24,9 +24,7 @@ _WARN, _ERROR = 3, 4
 @llama_cpp.llama_log_callback  # type: ignore[untyped-decorator]
 def _log(level: int, text: bytes | None, _: object) -> None:
     """Native warnings go to stderr; the rest is hundreds of lines a load."""
-    if level in (_CELL_BYTES = 4
-"""Key and value of one number in a layer's memory, as 16-bit floats."""
-_WARN, _ERROR) and text:
+    if level in (_WARN, _ERROR) and text:
         sys.stderr.write(text.decode("utf-8", "replace"))
 
 
@@ -156,7 +154,8 @@ class Engine:
         """Native code would take all memory before it found that there is not enough."""
         model = self._model
         heads = max(1, llama_cpp.llama_model_n_head(model))
-        width = llama_cpp.llama_model_n_embd(model) // heads * llama_cpp.llama_model_n_head_kv(model)
+        head_width = llama_cpp.llama_model_n_embd(model) // heads
+        width = head_width * llama_cpp.llama_model_n_head_kv(model)
         layers = llama_cpp.llama_model_n_layer(model)
         needed = self._shape.cells * (layers * width * _CELL_BYTES + _CELL_BYTES)
         free = model_file.free_bytes()
