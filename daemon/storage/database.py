@@ -4,6 +4,7 @@ Opening and closing the file anywhere else in the process would drop SQLite's lo
 writer could corrupt the log. Never leaves SQL or a library's words in what a person reads.
 """
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -58,6 +59,10 @@ def faults() -> Iterator[None]:
         raise _fault(error.orig) from error
     except sqlite3.Error as error:
         raise _fault(error) from error
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise errors.StorageFull(FULL) from error
+        raise errors.StorageFault(f"The database cannot be used: {error.strerror}.") from error
 
 
 def _fault(error: BaseException | None) -> errors.StorageFault:

@@ -43,13 +43,16 @@ def take(folder: Path) -> StateLock:
         raise LockFault(f"The state folder {folder} cannot be used: {error.strerror}.") from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
+    except BlockingIOError as error:
         holder = _holder(descriptor)
         os.close(descriptor)
         raise LockFault(
             f"The state folder {folder} is in use by another daemon{holder}: "
             "stop that one first, or choose another folder with --state."
         ) from error
+    except OSError as error:
+        os.close(descriptor)
+        raise LockFault(f"The state folder {folder} cannot be locked: {error.strerror}.") from error
     _name_holder(descriptor)
     return StateLock(folder, descriptor)
 

@@ -27,6 +27,9 @@ from daemon.storage import (
 
 _Result = TypeVar("_Result")
 _WAL_TRIES_SECONDS = 1.0
+OPENING_SECONDS = 900.0
+"""For a migration, or projections that are made anew from a long log."""
+
 _DEFAULTS = limits.Limits()
 
 
@@ -56,7 +59,7 @@ async def open_store(
             stack.callback(pool.stop)
             pool.start()
         files = artifacts.FileArtifacts(folder / artifacts.FOLDER_NAME)
-        opened = await writing.run(lambda: _open(folder, files))
+        opened = await writing.run(lambda: _open(folder, files), OPENING_SECONDS)
         try:
             store = SqliteStore(opened, writing, reading, files, client_key_days)
             await store.start()
@@ -106,7 +109,7 @@ class SqliteStore:
 
     async def start(self) -> None:
         """Make the projections agree with the log."""
-        await self._writing.run(self._writer.prepare)
+        await self._writing.run(self._writer.prepare, OPENING_SECONDS)
         self._truncating = asyncio.create_task(self._truncate_when_large(), name="truncate wal")
 
     async def stop(self) -> None:
@@ -123,6 +126,10 @@ class SqliteStore:
                     self._wal_large.clear()
                     self._wal_small.set()
             await asyncio.sleep(_WAL_TRIES_SECONDS)
+
+    def _want_small_wal(self) -> None:
+        self._wal_small.clear()
+        self._wal_large.set()
 
     async def wal_settled(self) -> None:
         """Wait until the write-ahead log is small again; for as long as a reader needs it."""
@@ -145,8 +152,7 @@ class SqliteStore:
         batch = writer.Batch(tuple(recorded), tuple(records), checkpoint)
         await self._writing.run(lambda: self._writer.commit(batch))
         if self._database.wal_bytes() > database.WAL_LARGE_BYTES:
-            self._wal_small.clear()
-            self._wal_large.set()
+            self._want_small_wal()
 
     async def head_seq(self) -> int:
         return self._writer.head_seq
@@ -171,7 +177,8 @@ class SqliteStore:
 
     async def forget(self, content_ids: Sequence[ids.ContentId]) -> None:
         """Null texts for good; the log stays whole."""
-        await self._writing.run(lambda: self._writer.forget(content_ids))
+        if not await self._writing.run(lambda: self._writer.forget(content_ids)):
+            self._want_small_wal()
 
     async def latest_checkpoint(self) -> world.Snapshot | None:
         return await self._read(records.latest_checkpoint)

@@ -73,8 +73,8 @@ class Threads:
             if thread.ident is not None and not self._stuck:
                 thread.join(_JOIN_SECONDS)
 
-    async def run(self, work: Callable[[], Result]) -> Result:
-        """Have `work` done on one of the threads.
+    async def run(self, work: Callable[[], Result], limit_seconds: float | None = None) -> Result:
+        """Have `work` done on one of the threads, within a limit (that of the threads).
 
         Cancelling the caller keeps work that has not begun from being done; work that has begun is
         finished.
@@ -87,7 +87,7 @@ class Threads:
         job = _Job(work, asyncio.get_running_loop())
         self._jobs.put(job)
         try:
-            async with asyncio.timeout(self._stuck_seconds):
+            async with asyncio.timeout(limit_seconds or self._stuck_seconds):
                 return await job.answer
         except TimeoutError as error:
             self._stuck = True

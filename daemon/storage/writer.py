@@ -94,12 +94,12 @@ class Writer:
         with database.faults(), self._connection.begin():
             records.set_drained(self._connection, drained)
 
-    def forget(self, content_ids: Sequence[ids.ContentId]) -> None:
-        """Null texts, and empty the write-ahead log of their old pages if no reader needs it."""
+    def forget(self, content_ids: Sequence[ids.ContentId]) -> bool:
+        """Null texts; False while a reader keeps their old pages in the write-ahead log."""
         with database.faults():
             with self._connection.begin():
                 records.forget(self._connection, content_ids)
-            self._database.truncate_wal()
+            return self._database.truncate_wal()
 
     def truncate_wal(self) -> bool:
         """Empty the write-ahead log; False while a reader needs it."""

