@@ -92,7 +92,8 @@ def write(
         sum(row.requested_seq > after for row in changed.approvals.values()),
         sum(row.created_seq > after for row in changed.conversations.values()),
     )
-    connection.exec_driver_sql(
+    bulk.run(
+        connection,
         "UPDATE projection SET seq = ?, tasks = tasks + ?, approvals = approvals + ?, "
         "conversations = conversations + ?",
         (upto, *begun),
