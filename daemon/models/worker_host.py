@@ -17,7 +17,17 @@ import structlog
 
 from daemon.models.worker import frames
 
-_PASSED_ON = ("CUDA_", "GGML_", "HIP_", "ROCR_", "VK_", "OMP_", "LD_LIBRARY_PATH", "TMPDIR")
+_PASSED_ON = (
+    "CUDA_",
+    "GGML_",
+    "HIP_",
+    "ROCR_",
+    "VK_",
+    "OMP_",
+    "GOMP_",
+    "LD_LIBRARY_PATH",
+    "TMPDIR",
+)
 _TAIL_LINES = 20
 _LINE_BYTES = 400
 _READ_BYTES = 1 << 16
@@ -34,10 +44,11 @@ class Command:
     environment: Mapping[str, str]
 
 
-def python_module(module: str) -> Command:
+def python_module(module: str, defaults: Mapping[str, str] | None = None) -> Command:
     """The command that runs a module of this program in a fresh interpreter.
 
-    Of the environment only what concerns accelerators and the loader is passed on.
+    Of the environment only what concerns accelerators and the loader is passed on; `defaults` are
+    variables for where it says nothing.
     """
     kept = {name: text for name, text in os.environ.items() if name.startswith(_PASSED_ON)}
     root = pathlib.Path(__file__).resolve().parents[2]
@@ -47,6 +58,7 @@ def python_module(module: str) -> Command:
         "PYTHONPATH": str(root),
         "PYTHONSAFEPATH": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
+        **(defaults or {}),
         **kept,
     }
     return Command((sys.executable, "-s", "-m", module), environment)
