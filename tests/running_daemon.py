@@ -56,11 +56,12 @@ class _Calling(
 ):
     """Adds the token to every call, and a deadline to those that have none."""
 
-    def __init__(self, metadata: Metadata) -> None:
+    def __init__(self, metadata: Metadata, timeout_s: float) -> None:
         self._metadata = metadata
+        self._timeout_s = timeout_s
 
     def _details(self, given: _Any) -> _Any:
-        timeout = CALL_S if given.timeout is None else given.timeout
+        timeout = self._timeout_s if given.timeout is None else given.timeout
         metadata = self._metadata + tuple(given.metadata or ())
         return _Details(given.method, timeout, metadata, given.credentials, None, None)
 
@@ -83,9 +84,9 @@ class _Calling(
 class Api:
     """Every service over one channel, with one token (or none)."""
 
-    def __init__(self, channel: grpc.Channel, token: str | None) -> None:
+    def __init__(self, channel: grpc.Channel, token: str | None, timeout_s: float = CALL_S) -> None:
         metadata = () if token is None else (("authorization", f"Bearer {token}"),)
-        calling = grpc.intercept_channel(channel, _Calling(metadata))
+        calling = grpc.intercept_channel(channel, _Calling(metadata, timeout_s))
         self.tasks = tasks_pb2_grpc.TasksStub(calling)
         self.events = events_pb2_grpc.EventsStub(calling)
         self.approvals = approvals_pb2_grpc.ApprovalsStub(calling)
@@ -204,10 +205,10 @@ class RunningDaemon:
         return grpc.insecure_channel(address or default, options=_OPTIONS)
 
     @contextlib.contextmanager
-    def api(self) -> Iterator[Api]:
-        """The owner's way in."""
+    def api(self, timeout_s: float = CALL_S) -> Iterator[Api]:
+        """The owner's way in; each call may last so long."""
         with self.channel() as channel:
-            yield Api(channel, self.token)
+            yield Api(channel, self.token, timeout_s)
 
     def wait(self, timeout_s: float = STOP_S) -> int:
         """The exit code, once the process has ended by itself."""
@@ -242,11 +243,17 @@ def folder() -> Iterator[pathlib.Path]:
 
 
 @contextlib.contextmanager
-def running(lines: Iterable[ScriptLine] = (), daemon_toml: str = "") -> Iterator[RunningDaemon]:
-    """A started daemon on a new state folder; it is gone when the block ends."""
+def running(
+    lines: Iterable[ScriptLine] | None = None, daemon_toml: str = ""
+) -> Iterator[RunningDaemon]:
+    """A started daemon on a new state folder; it is gone when the block ends.
+
+    Without lines the embedded model answers, as when nothing is configured.
+    """
     with folder() as root:
         daemon = RunningDaemon(root)
-        daemon.script(lines or [{"role": "*", "reply": "Yes.", "repeat": True}])
+        if lines is not None:
+            daemon.script(lines)
         if daemon_toml:
             daemon.settings(daemon_toml)
         try:
