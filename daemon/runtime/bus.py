@@ -129,9 +129,9 @@ class _Subscriber:
         self._progress: dict[ids.CallId, ProgressNote] = {}
 
     def hand(self, recorded: events.Recorded) -> None:
-        """Take an event that was committed now."""
+        """Take an event that was committed now, unless the log has given it already."""
         self.waker.set()
-        if not self.caught_up:
+        if not self.caught_up or recorded.seq <= self.cursor:
             return
         self._pending.append(recorded)
         if len(self._pending) > PENDING_EVENTS:
