@@ -8,7 +8,7 @@ so, and the runtime's own inputs are taken again until there is room.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Protocol
 
 import structlog
@@ -98,13 +98,13 @@ class RuntimeLoop:
         self._checkpoint_seq = current.head_seq
 
     async def run(self, performer: Performer) -> None:
-        """Serve the inbox until cancelled."""
+        """Serve the inbox until cancelled; a round that has begun is served to its end."""
         most = self._rules.limits.batch_inputs
         while True:
             if self._held:
-                await self._retry(performer)
+                await _whole(self._retry(performer))
             else:
-                await self._process(await self._inbox.take(most), performer)
+                await _whole(self._process(await self._inbox.take(most), performer))
 
     async def recover(self, restarts: Sequence[inputs.RecoverTask], performer: Performer) -> None:
         """Let every live task go on, before anything else is served."""
@@ -186,17 +186,21 @@ class RuntimeLoop:
     ) -> None:
         """End only the task that a broken decision was about; its caller gets the fault."""
         if envelope.reply is not None:
-            envelope.reply.set_exception(error)
+            if not envelope.reply.done():
+                envelope.reply.set_exception(error)
             return
         task_id = getattr(envelope.input, "task_id", None)
         if task_id is None or isinstance(envelope.input, inputs.AbortTask):
             return
         abort = inputs.AbortTask(task_id=task_id)
-        again = inbox.Envelope(abort)
-        step, after = orchestrator.advance(
-            self._rules, batch.tentative, stamped.model_copy(update={"input": abort})
-        )
-        batch.add(again, step, after)
+        try:
+            step, after = orchestrator.advance(
+                self._rules, batch.tentative, stamped.model_copy(update={"input": abort})
+            )
+        except Exception:
+            _log.exception("abort_failed", task_id=task_id)
+            return
+        batch.add(inbox.Envelope(abort), step, after)
 
     async def _commit(self, batch: _Batch) -> None:
         if not batch.events and not batch.records:
@@ -234,6 +238,16 @@ class RuntimeLoop:
         self._bus.publish(batch.events)
         for action in batch.actions:
             performer.perform(action)
+
+
+async def _whole(begun: Coroutine[None, None, None]) -> None:
+    """Await a round to its end: half of one would lose what it took from the inbox."""
+    running = asyncio.ensure_future(begun)
+    try:
+        await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await running
+        raise
 
 
 _STARTERS = (
