@@ -38,14 +38,18 @@ class Inbox:
         Raises:
             errors.Refusal: it was refused, or could not be kept; nothing happened.
         """
+        self._refuse_if_closed()
+        reply: ReplyFuture = asyncio.get_running_loop().create_future()
+        async with self._room:
+            self._refuse_if_closed()
+            self._queue.put_nowait(Envelope(given, reply))
+            return await reply
+
+    def _refuse_if_closed(self) -> None:
         if self._closed:
             raise errors.Refusal(
                 errors.RefusalKind.UNAVAILABLE, "The daemon is stopping. Try again in a moment."
             )
-        reply: ReplyFuture = asyncio.get_running_loop().create_future()
-        async with self._room:
-            self._queue.put_nowait(Envelope(given, reply))
-            return await reply
 
     def close(self) -> None:
         """Take no more writes; what stands in the inbox is still served."""
