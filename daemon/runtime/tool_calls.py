@@ -96,8 +96,11 @@ class ToolCalls:
     def release(self, call_id: ids.CallId) -> None:
         """Let go of an inspection, if one is held."""
         held = self._held.pop(call_id, None)
-        if held is not None:
-            held.inspection.close()
+        try:
+            if held is not None:
+                held.inspection.close()
+        except Exception:  # a broken tool must not end the daemon
+            _log.exception("tool_inspection_not_closed", call_id=call_id)
 
     def _fits(self, action: decisions.CallTool, held: _Held) -> bool:
         digest = binding.digest(
@@ -140,10 +143,13 @@ class ToolCalls:
             folder=self._folder,
         )
         seconds = tool.spec.deadline_seconds
+        limit = asyncio.timeout(seconds)
         try:
-            async with asyncio.timeout(seconds):
+            async with limit:
                 return await tool.run(call, held.inspection, feed.text)
         except TimeoutError:
+            if not limit.expired():
+                return self._broken(site, held)
             text = f"{feed.so_far()}\nEnded: it had not finished after {seconds} seconds."
             return _Stop(events.CallOutcome.FAILED, text.lstrip())
         except contract.ToolFault as error:
@@ -153,10 +159,14 @@ class ToolCalls:
                 raise
             return _Stop(events.CallOutcome.CANCELLED, feed.so_far())
         except Exception:  # a broken tool must not end the daemon
-            _log.exception("tool_broke", tool=site.tool, call_id=site.call_id)
-            unsafe = held.inspection.facts.effect is contract.Effect.UNSAFE
-            outcome = events.CallOutcome.OUTCOME_UNKNOWN if unsafe else events.CallOutcome.FAILED
-            return _Stop(outcome, _BROKEN)
+            return self._broken(site, held)
+
+    def _broken(self, site: decisions.CallSite, held: _Held) -> _Stop:
+        """What to say of a tool that raised what it may not: how far it came nobody knows."""
+        _log.exception("tool_broke", tool=site.tool, call_id=site.call_id)
+        unsafe = held.inspection.facts.effect is contract.Effect.UNSAFE
+        outcome = events.CallOutcome.OUTCOME_UNKNOWN if unsafe else events.CallOutcome.FAILED
+        return _Stop(outcome, _BROKEN)
 
     async def _hand_in(
         self, site: decisions.CallSite, ended: contract.Result | _Stop, duration_ms: int
@@ -195,9 +205,9 @@ class ToolCalls:
             artifact, kept = ids.ArtifactId(found), f"{size} bytes in all, kept as an artifact"
         except (errors.StorageFault, errors.Refusal) as error:
             _log.warning("result_not_kept", reason=str(error))
-        half = self._result_chars // 2
-        left_out = len(text) - 2 * half
-        middle = f"\n… {left_out} characters left out ({kept}) …\n"
+        room = self._result_chars - len(_left_out(len(text), kept))
+        half = max(1, room // 2)
+        middle = _left_out(len(text) - 2 * half, kept)
         return text[:half] + middle + text[-half:], artifact
 
     async def reconcile(self, action: decisions.ReconcileCall) -> None:
@@ -212,6 +222,10 @@ class ToolCalls:
         self._inbox.post(
             inputs.CallReconciled(task_id=site.task_id, call_id=site.call_id, found=found)
         )
+
+
+def _left_out(chars: int, kept: str) -> str:
+    return f"\n… {chars} characters left out ({kept}) …\n"
 
 
 async def _one(data: bytes) -> AsyncIterator[bytes]:
