@@ -6,6 +6,7 @@ on. The socket is made with mode 0600. What is really listened on stands in `<st
 
 import ipaddress
 import os
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -89,6 +90,18 @@ def check_address(address: str) -> str | None:
     return None
 
 
+def _is_held(path: str) -> bool:
+    """Whether somebody listens on a socket; gRPC would take the place without a word."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as probe:
+        try:
+            probe.connect(path)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+    return True
+
+
 class Server:
     """The daemon's gRPC server."""
 
@@ -130,17 +143,25 @@ class Server:
         await self.set_serving(False)
         bound = [self._bind(address) for address in addresses]
         await self._server.start()
-        (self._folder / LISTENING_FILE).write_text("".join(f"{one}\n" for one in bound))
+        self._tell(bound)
         return bound
 
+    def _tell(self, bound: Sequence[str]) -> None:
+        """Keep the addresses where others find them, all at once."""
+        path = self._folder / LISTENING_FILE
+        temporary = path.with_name(f".{LISTENING_FILE}.tmp")
+        temporary.write_text("".join(f"{one}\n" for one in bound))
+        temporary.rename(path)
+
     def _bind(self, address: str) -> str:
+        held = f"{address} cannot be listened on: is another daemon there? Choose with --listen"
+        if address.startswith("unix:") and _is_held(address.removeprefix("unix:")):
+            raise errors.ConfigFault([held])
         previous = os.umask(0o177)
         try:
             port = self._server.add_insecure_port(address)
         except RuntimeError as error:
-            raise errors.ConfigFault(
-                [f"{address} cannot be listened on: is another daemon there? Choose with --listen"]
-            ) from error
+            raise errors.ConfigFault([held]) from error
         finally:
             os.umask(previous)
         if address.startswith("unix:"):
