@@ -36,6 +36,7 @@ class Events(events_pb2_grpc.EventsServicer):
             conversation_id=ids.ConversationId(request.conversation_id) or None,
             live=not request.events_only,
         )
+        await self._check(scope)
         await context.send_initial_metadata(())  # from here on nothing is missed
         async with aclosing(streams.updates(self._served, after_seq, scope)) as pages:
             async for _, sent in pages:
@@ -45,6 +46,15 @@ class Events(events_pb2_grpc.EventsServicer):
             errors.RefusalKind.UNAVAILABLE,
             "The daemon is stopping; subscribe again after the last seq that you have seen.",
         )
+
+    async def _check(self, scope: bus.Scope) -> None:
+        """Refuse to wait for what will never come."""
+        store = self._served.store
+        if scope.task_id is not None and await store.task(scope.task_id) is None:
+            raise errors.Refusal(errors.RefusalKind.NOT_FOUND, f"There is no task {scope.task_id}.")
+        named = scope.conversation_id
+        if named is not None and await store.conversation(named) is None:
+            raise errors.Refusal(errors.RefusalKind.NOT_FOUND, f"There is no conversation {named}.")
 
     async def List(
         self, request: events_pb2.ListEventsRequest, context: interceptors.Context
