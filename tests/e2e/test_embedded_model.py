@@ -20,7 +20,7 @@ pytestmark = pytest.mark.timeout(240)
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[running_daemon.RunningDaemon]:
     """A daemon with nothing configured but the length of an answer."""
-    with running_daemon.running(daemon_toml="[limits]\nanswer_tokens = 64\n") as started:
+    with running_daemon.running(daemon_toml="[limits]\nanswer_tokens = 48\n") as started:
         yield started
 
 

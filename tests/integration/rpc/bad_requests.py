@@ -155,6 +155,18 @@ BAD: dict[str, Bad] = {
         _CODE.INVALID_ARGUMENT,
         "Set the fields to change; title is one.",
     ),
+    "subscribe to an unknown task": Bad(
+        "Events/Subscribe",
+        events_pb2.SubscribeRequest(task_id="task-none"),
+        _CODE.NOT_FOUND,
+        "There is no task task-none.",
+    ),
+    "subscribe to an unknown conversation": Bad(
+        "Events/Subscribe",
+        events_pb2.SubscribeRequest(conversation_id="conversation-none"),
+        _CODE.NOT_FOUND,
+        "There is no conversation conversation-none.",
+    ),
     "after_seq beyond the head": Bad(
         "Events/Subscribe",
         events_pb2.SubscribeRequest(after_seq=1_000_000_000),

@@ -174,6 +174,16 @@ def test_an_address_that_another_holds(daemon: running_daemon.RunningDaemon) -> 
         assert work.end(api, work.submit(api, "now it can")).answer == "Paris."
 
 
+def test_a_socket_that_another_daemon_holds(daemon: running_daemon.RunningDaemon) -> None:
+    daemon.start()
+    with running_daemon.folder() as root:
+        end = refused(running_daemon.RunningDaemon(root), "--listen", f"unix:{daemon.socket}")
+    assert end.code == exits.Exit.SETTINGS
+    assert f"ducklmd: unix:{daemon.socket} cannot be listened on" in end.said
+    with daemon.api() as api:
+        assert work.end(api, work.submit(api, "undisturbed")).answer == "Paris."
+
+
 def test_a_state_folder_that_cannot_be_written(daemon: running_daemon.RunningDaemon) -> None:
     (daemon.root / "a-file").write_text("", "utf-8")
     for place in ("/proc/ducklm", str(daemon.root / "a-file"), str(daemon.root / "a-file/state")):
