@@ -40,6 +40,7 @@ class Tasks(tasks_pb2_grpc.TasksServicer):
     async def Ask(
         self, request: tasks_pb2.AskRequest, context: interceptors.Context
     ) -> tasks_pb2.AskResponse:
+        self._served.bus.check_room()  # a task that nobody hears of is worse than none
         kept = await self._submit(request.submit)
         scope = bus.Scope(task_id=kept.task_id, live=False)
         async with aclosing(self._served.bus.subscribe(kept.seq - 1, scope)) as pages:
@@ -58,6 +59,7 @@ class Tasks(tasks_pb2_grpc.TasksServicer):
     async def Chat(
         self, request: tasks_pb2.ChatRequest, context: interceptors.Context
     ) -> AsyncIterator[events_pb2.Update]:
+        self._served.bus.check_room()  # a task that nobody hears of is worse than none
         kept = await self._submit(request.submit)
         scope = bus.Scope(task_id=kept.task_id)
         async with aclosing(streams.updates(self._served, kept.seq - 1, scope)) as pages:

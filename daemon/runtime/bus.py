@@ -254,8 +254,8 @@ class Bus:
         for subscriber in self._subscribers:
             subscriber.waker.set()
 
-    async def subscribe(self, after_seq: int, scope: Scope) -> AsyncGenerator[Sequence[Update]]:
-        """Pages of events after a sequence number, then live ones: no gap, no repeat.
+    def check_room(self) -> None:
+        """Whether one more may subscribe, for who must know before it begins something.
 
         Raises:
             errors.Refusal: too many subscribers.
@@ -265,6 +265,14 @@ class Bus:
                 errors.RefusalKind.EXHAUSTED,
                 f"{self._capacity} streams are open already. Close one and try again.",
             )
+
+    async def subscribe(self, after_seq: int, scope: Scope) -> AsyncGenerator[Sequence[Update]]:
+        """Pages of events after a sequence number, then live ones: no gap, no repeat.
+
+        Raises:
+            errors.Refusal: too many subscribers.
+        """
+        self.check_room()
         subscriber = _Subscriber(scope, after_seq)
         self._subscribers.add(subscriber)
         try:
