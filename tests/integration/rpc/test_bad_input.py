@@ -1,5 +1,6 @@
 """Bad requests: each gets its status and a sentence that helps, and nothing is lost by it."""
 
+import threading
 from collections.abc import Callable, Iterator
 
 import grpc
@@ -69,6 +70,32 @@ def test_an_artifact_over_the_limit_in_parts_leaves_nothing(
     code, _ = refused(lambda: own.artifacts.Put(iter(parts)))
     assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert not list((limited.state / "artifacts").iterdir())
+
+
+def test_an_artifact_that_is_broken_off_leaves_nothing(
+    limited: running_daemon.RunningDaemon, own: running_daemon.Api
+) -> None:
+    folder = limited.state / "artifacts"
+    dropped = threading.Event()
+
+    def parts() -> Iterator[artifacts_pb2.PutArtifactRequest]:
+        yield artifacts_pb2.PutArtifactRequest(data=b"x" * 300_000)
+        dropped.wait(running_daemon.CALL_S)
+
+    put = own.artifacts.Put.future(parts())
+    assert _comes_true(own, lambda: bool(list(folder.iterdir())))
+    put.cancel()
+    dropped.set()
+    assert _comes_true(own, lambda: not list(folder.iterdir()))
+
+
+def _comes_true(own: running_daemon.Api, seen: Callable[[], bool]) -> bool:
+    """Whether it does within a bounded number of calls."""
+    for _ in range(2000):
+        own.admin.Status(work.STATUS)
+        if seen():
+            return True
+    return False
 
 
 @pytest.mark.parametrize(

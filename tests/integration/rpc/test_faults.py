@@ -22,6 +22,13 @@ from tests.integration.rpc import methods, served
 SECRET = "correct-horse-battery-staple"
 EVERY = methods.every()
 Fault = Callable[[], BaseException]
+RAISED: dict[str, Fault] = {
+    "a fault of the program": lambda: RuntimeError(SECRET),
+    "a missing key": lambda: KeyError(SECRET),
+    "a fault of the system": lambda: OSError(5, SECRET, SECRET),
+    "bytes that are no text": lambda: UnicodeDecodeError("utf-8", SECRET.encode(), 0, 1, SECRET),
+    "a group": lambda: ExceptionGroup(SECRET, [ValueError(SECRET)]),
+}
 _HEAD_SEQ = 5
 
 
@@ -97,18 +104,9 @@ def hidden_forms(secret: str) -> list[str]:
 
 
 @pytest.mark.acceptance(24)
-@pytest.mark.parametrize(
-    "fault",
-    [
-        lambda: RuntimeError(SECRET),
-        lambda: KeyError(SECRET),
-        lambda: OSError(5, SECRET, SECRET),
-        lambda: UnicodeDecodeError("utf-8", SECRET.encode(), 0, 1, SECRET),
-        lambda: ExceptionGroup(SECRET, [ValueError(SECRET)]),
-    ],
-)
-async def test_no_text_of_an_exception_leaves(fault: Fault, folder: pathlib.Path) -> None:
-    async for method, said in outcomes(fault, folder):
+@pytest.mark.parametrize("kind", RAISED)
+async def test_no_text_of_an_exception_leaves(kind: str, folder: pathlib.Path) -> None:
+    async for method, said in outcomes(RAISED[kind], folder):
         assert said.code is grpc.StatusCode.INTERNAL, method.name
         assert said.sentence.startswith("Something went wrong in the daemon"), method.name
         assert not [form for form in hidden_forms(SECRET) if form in said.everything()]

@@ -184,6 +184,7 @@ def test_at_the_cap_one_more_is_refused_and_room_comes_back() -> None:
             code, sentence = methods.fault(refused.value)
             assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
             assert sentence.startswith(f"{SUBSCRIBERS} streams are open already.")
+        assert work.kinds(work.events(api)).count("task_submitted") == 1
         kept = api.tasks.Submit(tasks_pb2.SubmitRequest(text="writes need no stream"))
         for stream in streams:
             stream.cancel()
