@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+from daemon.domain import decisions, events, ids, principals
 from tools import contract
 
 
@@ -85,3 +86,24 @@ class FakeTool:
 
     async def reconcile(self, call: contract.Call, intent: str) -> contract.Reconciled:
         return self.found
+
+
+def site(task_id: ids.TaskId, proposed: events.ToolCallProposed) -> decisions.CallSite:
+    """Where a proposed call stands."""
+    return decisions.CallSite(
+        task_id=task_id,
+        conversation_id=ids.ConversationId("conversation-1"),
+        correlation_id="c",
+        requester=principals.LOCAL_OWNER,
+        call_id=proposed.call_id,
+        tool=proposed.tool,
+        arguments=proposed.arguments,
+    )
+
+
+def forged(where: decisions.CallSite, digest: str) -> decisions.CallTool:
+    """A call by a permit that nobody granted."""
+    permit = decisions.Permit(
+        call_id=where.call_id, digest=digest, verdict=events.Verdict.ALLOW_READONLY
+    )
+    return decisions.CallTool(site=where, permit=permit)

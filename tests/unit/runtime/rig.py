@@ -89,7 +89,7 @@ class FakeModel:
         self.replies: list[str | errors.ModelFault | None] = []
         self.requests: list[messages.ModelRequest] = []
         self.counted: list[Sequence[str]] = []
-        self.uncountable: list[errors.ModelFault] = []
+        self.uncountable: list[Exception] = []
 
     async def generate(
         self, request: messages.ModelRequest, feed: ports.Feed
