@@ -230,11 +230,12 @@ class Daemon:
         publish: bus.Bus,
     ) -> tool_calls.ToolCalls:
         limits = self._chosen.daemon.limits
-        folder = Path(self._chosen.daemon.tools.folder or self._folders.projects / "default")
+        named = self._chosen.daemon.tools.folder
+        folder = Path(named).expanduser() if named else self._folders.projects / "default"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return tool_calls.ToolCalls(
             offered,
-            str(folder.expanduser().resolve()),
+            str(folder.resolve()),
             artifacts,
             kept,
             box,

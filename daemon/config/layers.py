@@ -1,7 +1,8 @@
 """Reads TOML files and the environment, and merges them by key. Knows no setting by name."""
 
+import datetime
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -11,6 +12,8 @@ from daemon.domain import errors
 Table = dict[str, object]
 ENVIRONMENT_PREFIX = "DUCKLM_"
 PACKAGED = "config"
+_KEY_ITSELF = "[key]"
+"""How pydantic says that a key is wrong, and not its value."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,36 @@ def _lay_over(under: Table, over: Mapping[str, object]) -> None:
             under[key] = copy
         else:
             under[key] = value
+
+
+def times(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Where dates and times stand: TOML has them, no setting is one."""
+    if isinstance(value, datetime.date | datetime.time):
+        yield path
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from times(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from times(inner, (*path, index))
+
+
+def keys(table: object, place: Sequence[str | int]) -> tuple[str | int, ...]:
+    """The keys of a fault's place as a file has them, without what names a kind of table."""
+    found: list[str | int] = []
+    for index, part in enumerate(place):
+        if _has(table, (part,)):
+            found.append(part)
+            table = _inner(table, part)
+        elif isinstance(table, dict) and index == len(place) - 1 and part != _KEY_ITSELF:
+            found.append(part)  # one that is missing
+    return tuple(found)
+
+
+def _inner(table: object, part: str | int) -> object:
+    if isinstance(table, dict):
+        return table[str(part)]
+    return table[part] if isinstance(table, list) and isinstance(part, int) else None
 
 
 def owner_of(layers: Sequence[Layer], path: Sequence[str | int]) -> Layer:

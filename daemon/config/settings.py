@@ -125,7 +125,8 @@ def load(places: Places, variables: Mapping[str, str]) -> Settings:
     daemon_layers = _collect("daemon.toml", places, faults, notices)
     models_layers = _collect("models.toml", places, faults, notices)
     if places.models_file is not None:
-        _add_file(models_layers, places.models_file, faults, notices, must_exist=True)
+        given = places.models_file
+        _add_file(models_layers, "models.toml", given, faults, notices, must_exist=True)
     models_layers = [_with_paths(layer) for layer in models_layers]
     daemon_layers.append(layers.environment(variables, _DAEMON_SECTIONS))
     models_layers.append(layers.environment(variables, _MODELS_SECTIONS))
@@ -146,23 +147,25 @@ def _collect(
     found = [layers.packaged(name)]
     for folder in (places.xdg_config, places.config_folder):
         if folder is not None:
-            _add_file(found, folder / name, faults, notices, must_exist=False)
+            _add_file(found, name, folder / name, faults, notices, must_exist=False)
     return found
 
 
 def _add_file(
     found: list[layers.Layer],
+    name: str,
     path: Path,
     faults: list[str],
     notices: list[str],
     must_exist: bool,
 ) -> None:
+    """Add a file of the owner's; `name` says which of ours it is, whatever the owner calls it."""
     try:
         layer = layers.file(path)
         if layer is None and must_exist:
             raise errors.ConfigFault([f"{path}: there is no such file"])
         if layer is not None:
-            steps = upgrade.STEPS.get(path.name, ())
+            steps = upgrade.STEPS[name]
             layer, said = upgrade.bring_up(layer, path, steps, upgrade.VERSION)
             notices.extend(said)
             found.append(layer)
@@ -181,23 +184,23 @@ def _with_paths(layer: layers.Layer) -> layers.Layer:
 
 
 def _with_path(slot: object, folder: Path) -> object:
-    if not isinstance(slot, dict) or slot.get("package") or not isinstance(slot.get("path"), str):
+    path = slot.get("path") if isinstance(slot, dict) and not slot.get("package") else None
+    if not isinstance(slot, dict) or not isinstance(path, str) or not path:
         return slot
-    return {**slot, "path": str(folder / Path(slot["path"]).expanduser())}
+    return {**slot, "path": str(folder / Path(path).expanduser())}
 
 
 def _check(shape: type[_File], found: Sequence[layers.Layer], faults: list[str]) -> _File | None:
     merged = layers.merge(found)
-    try:
-        text = json.dumps(merged)
-    except TypeError:
-        faults.append(f"{found[-1].source}: dates and times are no settings; write them as text")
+    times = list(layers.times(merged))
+    faults.extend(_line(found, path, "write a date or a time as text") for path in times)
+    if times:
         return None
     try:
-        return shape.model_validate_json(text)
+        return shape.model_validate_json(json.dumps(merged))
     except pydantic.ValidationError as error:
         for one in error.errors(include_url=False):
-            faults.append(_line(found, one["loc"], one["msg"]))
+            faults.append(_line(found, layers.keys(merged, one["loc"]), one["msg"]))
         return None
 
 

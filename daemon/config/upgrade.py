@@ -4,6 +4,7 @@ A step renames a key, adds a new one, or moves a value that was left at an old d
 and everything else stay as the owner wrote them. A file of a newer version is refused.
 """
 
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ def bring_up(
 
 def _apply(document: tomlkit.TOMLDocument, step: Step) -> list[str]:
     section = document.get(step.section)
-    if section is None or not isinstance(section, items.Table):
+    if not isinstance(section, items.Table | items.InlineTable):
         return []
     match step:
         case Rename() if step.old in section:
@@ -98,11 +99,16 @@ def _apply(document: tomlkit.TOMLDocument, step: Step) -> list[str]:
             return []
 
 
-def _rename(section: items.Table, step: Rename) -> None:
+def _rename(section: items.Table | items.InlineTable, step: Rename) -> None:
     value = section[step.old]
     section.remove(step.old)
     if step.new not in section:
         section.add(step.new, value)
+
+
+def _drop(temporary: Path) -> None:
+    with contextlib.suppress(OSError):
+        temporary.unlink()
 
 
 def _write(path: Path, text: str, old: int, new: int) -> str:
@@ -117,5 +123,6 @@ def _write(path: Path, text: str, old: int, new: int) -> str:
             os.link(path, backup)
         temporary.replace(path)
     except OSError as error:
+        _drop(temporary)
         return f"version {old} is read as version {new}; the file stays: {error.strerror}"
     return f"brought from version {old} to {new}; the old file is {backup.name}"
