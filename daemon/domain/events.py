@@ -4,10 +4,9 @@ Text of users, models and tools is content: events carry its id, so that forgett
 the log whole. `VERSION` grows when a field changes its meaning; `storage.codec` lifts older ones.
 """
 
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Literal
-
-import pydantic
+from typing import Literal
 
 from daemon.domain import base, ids, messages, principals, state
 from tools import contract
@@ -242,10 +241,9 @@ Event = (
     | AnswerGiven
 )
 
-AnyEvent = Annotated[Event, pydantic.Field(discriminator="type")]
 
-
-class Recorded(base.Value):
+@dataclass(frozen=True, slots=True)
+class Recorded:
     """An event with its place in the log. `seq` counts from 1 without a gap."""
 
     seq: int
@@ -253,4 +251,4 @@ class Recorded(base.Value):
     task_id: ids.TaskId | None
     conversation_id: ids.ConversationId
     correlation_id: str
-    event: AnyEvent
+    event: Event

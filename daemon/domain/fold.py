@@ -63,9 +63,7 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
         case events.TaskRecovered():
             # When it stopped nobody knows; at least the time since then is no time of running.
             running_since_ms = recorded.at_ms
-            return task.model_copy(
-                update={"recoveries": event.count, "running_since_ms": running_since_ms}
-            )
+            return task.but({"recoveries": event.count, "running_since_ms": running_since_ms})
         case events.TaskDecided():
             return _decide(target, task, event)
         case events.ModelCallStarted() | events.ModelCallFinished() | events.ModelCallFailed():
@@ -79,11 +77,11 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
                 arguments=event.arguments,
                 direct=event.direct,
             )
-            return task.model_copy(update={"calls": (*_settle(task, event.repeats), call)})
+            return task.but({"calls": (*_settle(task, event.repeats), call)})
         case events.ToolCallInspected() | events.ToolCallStarted() | events.ToolCallEnded():
             return _tool_call(target, task, event, recorded.at_ms)
         case events.AnswerGiven():
-            return task.model_copy(update={"answer": event.text})
+            return task.but({"answer": event.text})
         case events.ConversationCreated() | events.ConversationUpdated() | events.TaskSubmitted():
             raise ValueError("not an event of a live task")
         case _:
@@ -91,9 +89,10 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
 
 
 def _settle(task: world.Task, repeated: ids.CallId | None) -> tuple[world.ToolCall, ...]:
+    if repeated is None:
+        return task.calls
     return tuple(
-        call.model_copy(update={"settled": True}) if call.call_id == repeated else call
-        for call in task.calls
+        call.but({"settled": True}) if call.call_id == repeated else call for call in task.calls
     )
 
 
@@ -114,18 +113,18 @@ def _change_state(
             raise ValueError(f"{task.conversation_id} already runs a task")
         target.running[task.conversation_id] = task.task_id
         update["running_since_ms"] = at_ms
-    return task.model_copy(update=update)
+    return task.but(update)
 
 
 def _make_ready(target: world.World, task: world.Task) -> world.Task:
     target.ready[task.task_id] = None
-    return task.model_copy(update={"ready": True})
+    return task.but({"ready": True})
 
 
 def _decide(target: world.World, task: world.Task, event: events.TaskDecided) -> world.Task:
     if event.decision is events.Decision.ABANDON:
         return task
-    return _make_ready(target, task.model_copy(update={"model_faults": 0, "shrinks": 0}))
+    return _make_ready(target, task.but({"model_faults": 0, "shrinks": 0}))
 
 
 def _model_call(
@@ -136,19 +135,17 @@ def _model_call(
         case events.ModelCallStarted():
             call = world.ModelCall(call_id=event.call_id, role=event.role, attempt=event.attempt)
             rounds = task.rounds + (1 if event.replaces is None else 0)
-            return task.model_copy(
-                update={"model_call": call, "failed_call": None, "rounds": rounds}
-            )
+            return task.but({"model_call": call, "failed_call": None, "rounds": rounds})
         case events.ModelCallFinished():
             update: dict[str, object] = {"model_call": None, "shrinks": 0, "model_faults": 0}
             if event.script_line is not None and task.model_call is not None:
                 line = (task.model_call.role, event.script_line)
                 update["script_lines"] = (*task.script_lines, line)
-            return task.model_copy(update=update)
+            return task.but(update)
         case events.ModelCallFailed():
             broke = event.fault in ("died", "stalled")
-            return task.model_copy(
-                update={
+            return task.but(
+                {
                     "model_call": None,
                     "failed_call": task.model_call,
                     "model_faults": task.model_faults + (1 if broke else 0),
@@ -160,8 +157,11 @@ def _model_call(
 
 
 def _with_call(task: world.Task, changed: world.ToolCall) -> world.Task:
+    *earlier, last = task.calls
+    if last.call_id == changed.call_id:
+        return task.but({"calls": (*earlier, changed)})
     calls = tuple(changed if c.call_id == changed.call_id else c for c in task.calls)
-    return task.model_copy(update={"calls": calls})
+    return task.but({"calls": calls})
 
 
 def _approval(
@@ -184,15 +184,15 @@ def _approval(
             )
             status = world.CallStatus.AWAITING_APPROVAL
             update: dict[str, object] = {"status": status, "approval_id": event.approval_id}
-            return _with_call(task, call.model_copy(update=update))
+            return _with_call(task, call.but(update))
         case events.ApprovalResolved():
             approval = target.approvals[event.approval_id]
             if event.outcome is events.ApprovalOutcome.ALLOWED:
-                target.approvals[event.approval_id] = approval.model_copy(
-                    update={"outcome": event.outcome, "decided_by": event.decided_by}
+                target.approvals[event.approval_id] = approval.but(
+                    {"outcome": event.outcome, "decided_by": event.decided_by}
                 )
                 status = world.CallStatus.APPROVED
-                task = _with_call(task, call.model_copy(update={"status": status}))
+                task = _with_call(task, call.but({"status": status}))
                 return _make_ready(target, task)
             del target.approvals[event.approval_id]
             goes_on = event.reason is not None
@@ -234,4 +234,4 @@ def _tool_call(
             }
         case _:
             assert_never(event)
-    return _with_call(task, call.model_copy(update=update))
+    return _with_call(task, call.but(update))

@@ -82,11 +82,17 @@ class Task(base.Value):
     answer: ids.ContentId | None = None
 
     def call(self, call_id: ids.CallId) -> ToolCall | None:
-        return next((call for call in self.calls if call.call_id == call_id), None)
+        for call in reversed(self.calls):
+            if call.call_id == call_id:
+                return call
+        return None
 
     def open_call(self) -> ToolCall | None:
         """The tool call that has no result yet."""
-        return next((call for call in self.calls if call.status is not CallStatus.ENDED), None)
+        for call in reversed(self.calls):
+            if call.status is not CallStatus.ENDED:
+                return call
+        return None
 
     def unknown_calls(self) -> tuple[ToolCall, ...]:
         unknown = events.CallOutcome.OUTCOME_UNKNOWN

@@ -66,7 +66,7 @@ class _Batch:
             update = {"key_body_hash": key.body_hash, "key_reply": key.reply}
         if isinstance(given, inputs.ResolveApproval) and given.approval_id in self._outcomes:
             update["approval_outcome"] = self._outcomes[given.approval_id]
-        return stored.model_copy(update=update) if update else stored
+        return stored.but(update) if update else stored
 
 
 class RuntimeLoop:
@@ -195,7 +195,7 @@ class RuntimeLoop:
         abort = inputs.AbortTask(task_id=task_id)
         try:
             step, after = orchestrator.advance(
-                self._rules, batch.tentative, stamped.model_copy(update={"input": abort})
+                self._rules, batch.tentative, stamped.but({"input": abort})
             )
         except Exception:
             _log.exception("abort_failed", task_id=task_id)

@@ -15,6 +15,8 @@ from daemon.runtime import bus, contents, inbox, ports
 
 COUNTED_TEXTS = 4096
 """How many token counts are remembered."""
+KEPT_HISTORIES = 64
+"""How many tasks' earlier exchanges are remembered while the tasks go on."""
 
 _log = structlog.get_logger(__name__)
 
@@ -44,6 +46,9 @@ class ModelCalls:
         self._bus = publish
         self._history_exchanges = history_exchanges
         self._counts: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._histories: OrderedDict[tuple[ids.ConversationId, int], tuple[views.Exchange, ...]] = (
+            OrderedDict()
+        )
 
     async def gather(self, action: decisions.GatherContext) -> None:
         """Read, count and hand in what a model call may be told."""
@@ -60,9 +65,7 @@ class ModelCalls:
     async def _gather(
         self, model: ports.Model, action: decisions.GatherContext
     ) -> inputs.ContextGathered:
-        exchanges = await self._store.exchanges(
-            action.conversation_id, action.submitted_seq, self._history_exchanges
-        )
+        exchanges = await self._exchanges(action)
         texts = await self._kept.texts(_content_ids(exchanges, action.turn))
         said = _history(exchanges, texts) + _turn(action.turn, texts)
         counts = await self._count(model, [action.system, *(text for _, text in said)])
@@ -78,6 +81,17 @@ class ModelCalls:
             system_tokens=counts[0],
             context_tokens=model.context_tokens,
         )
+
+    async def _exchanges(self, action: decisions.GatherContext) -> tuple[views.Exchange, ...]:
+        """What was said before a task, read once: its prompts must all begin alike."""
+        key = (action.conversation_id, action.submitted_seq)
+        found = self._histories.get(key)
+        if found is None:
+            found = await self._store.exchanges(*key, self._history_exchanges)
+            self._histories[key] = found
+            if len(self._histories) > KEPT_HISTORIES:
+                self._histories.popitem(last=False)
+        return found
 
     async def _count(self, model: ports.Model, texts: Sequence[str]) -> list[int]:
         keys = [(model.name, text) for text in texts]

@@ -121,14 +121,14 @@ class Draft:
 
     def change_task(self, task_id: ids.TaskId, update: dict[str, object]) -> None:
         row = self.task(task_id)
-        view = row.view.model_copy(update=update)
+        view = row.view.but(update)
         self.changed.tasks[task_id] = TaskRow(view=view, open_calls=row.open_calls)
 
     def change_conversation(
         self, conversation_id: ids.ConversationId, update: dict[str, object]
     ) -> None:
         row = self.conversation(conversation_id)
-        self.changed.conversations[conversation_id] = row.model_copy(update=update)
+        self.changed.conversations[conversation_id] = row.but(update)
 
 
 def _refuse_known(row_id: str, *known: Collection[str]) -> None:
@@ -245,7 +245,7 @@ def _approval(
                 "reason": event.reason,
             }
             approval = draft.approval(event.approval_id)
-            draft.changed.approvals[event.approval_id] = approval.model_copy(update=update)
+            draft.changed.approvals[event.approval_id] = approval.but(update)
             pending = tuple(other for other in pending if other != event.approval_id)
         case _:
             assert_never(event)
@@ -274,7 +274,7 @@ def _end_call(draft: Draft, row: TaskRow, event: events.ToolCallEnded, at_ms: in
     if event.outcome is events.CallOutcome.OUTCOME_UNKNOWN:
         ended = tuple(c for c in row.open_calls if c.call_id == event.call_id)
         unknown = (*view.unknown_calls, *ended)
-        view = view.model_copy(update={"unknown_calls": unknown, "updated_ms": at_ms})
+        view = view.but({"unknown_calls": unknown, "updated_ms": at_ms})
     still_open = tuple(c for c in row.open_calls if c.call_id != event.call_id)
     draft.changed.tasks[event.task_id] = TaskRow(view=view, open_calls=still_open)
 
@@ -286,4 +286,4 @@ def _without_unknown(
     if all(call.call_id != settled for call in view.unknown_calls):
         return view
     unknown = tuple(call for call in view.unknown_calls if call.call_id != settled)
-    return view.model_copy(update={"unknown_calls": unknown, "updated_ms": at_ms})
+    return view.but({"unknown_calls": unknown, "updated_ms": at_ms})

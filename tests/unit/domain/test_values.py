@@ -25,7 +25,6 @@ CONTRACTS: list[type[pydantic.BaseModel]] = [
     *typing.get_args(decisions.Action),
     *typing.get_args(decisions.Record),
     *typing.get_args(directives.Directive),
-    events.Recorded,
     inputs.Stamped,
     inputs.Known,
     decisions.Step,
@@ -134,3 +133,13 @@ def test_errors_are_sentences() -> None:
     assert (str(refusal), refusal.kind) == ("It has ended.", errors.RefusalKind.STATE)
     assert errors.ConfigFault(["a: b", "c: d"]).faults == ("a: b", "c: d")
     assert issubclass(errors.StorageFull, errors.StorageFault)
+
+
+def test_a_changed_copy_is_like_one_by_the_library() -> None:
+    origin = principals.Origin(principal=principals.LOCAL_OWNER)
+    changed = origin.but({"chat": "here"})
+    assert changed == origin.model_copy(update={"chat": "here"})
+    assert (origin.chat, changed.chat, type(changed)) == ("", "here", principals.Origin)
+    assert changed.model_dump_json() == origin.model_copy(update={"chat": "here"}).model_dump_json()
+    with pytest.raises(pydantic.ValidationError, match="frozen"):
+        changed.chat = "there"  # type: ignore[misc]
