@@ -1,7 +1,8 @@
 """Runs a shell command by bash: exactly the inspected text, in exactly the inspected folder.
 
 Starts bash without profile, with a clean environment and no input. Output and errors come as one
-text, live. However the run ends, no process of its group is left. Confinement is `sandbox`'s work.
+text, live. A command ends when bash ends, and however it ends, no process of its group is left.
+Confinement is `sandbox`'s work.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ import contextlib
 import os
 import signal
 from pathlib import Path
+from typing import BinaryIO
 
 import pydantic
 
@@ -20,6 +22,8 @@ KEPT_CHARS = 8 * 1024 * 1024
 """Output beyond this is counted, not kept."""
 _READ_BYTES = 64 * 1024
 _MAX_COMMAND_BYTES = 64 * 1024
+_LEFT_OUTPUT_SECONDS = 1.0
+"""How long output is awaited of a process that left the group and outlives the command."""
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb"}
 
 _PARAMETERS = """{"type":"object","properties":{"command":{"type":"string","description":
@@ -114,29 +118,50 @@ class Shell:
     ) -> contract.Result:
         if not isinstance(inspection, _Inspected):
             raise contract.ToolFault("shell_exec runs only what it has inspected.")
-        process = await asyncio.create_subprocess_exec(
+        collected = _Collected(output)
+        read_fd, write_fd = os.pipe2(os.O_CLOEXEC)
+        with os.fdopen(read_fd, "rb", buffering=0) as pipe:
+            process = await _start(inspection, write_fd)
+            reading = asyncio.create_task(collected.read(pipe))
+            try:
+                try:
+                    code = await process.wait()
+                finally:
+                    await _end_group(process)
+                await asyncio.wait((reading,), timeout=_LEFT_OUTPUT_SECONDS)
+            finally:
+                reading.cancel()
+                await asyncio.wait((reading,))
+        if not reading.cancelled():
+            reading.result()
+        return contract.Result(text=collected.text(code), exit_code=code)
+
+    async def reconcile(self, call: contract.Call, intent: str) -> contract.Reconciled:
+        return contract.Reconciled.UNKNOWN
+
+
+async def _start(inspection: _Inspected, write_fd: int) -> asyncio.subprocess.Process:
+    """Start bash in a session of its own; only it and its children hold the pipe afterwards.
+
+    The pipe is ours, not asyncio's, which takes a process for running while anybody holds its end:
+    a child that left the group would keep a killed command from ending.
+    """
+    try:
+        return await asyncio.create_subprocess_exec(
             BASH,
             "--noprofile",
             "--norc",
             "-c",
             inspection.command,
             stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
+            stdout=write_fd,
             stderr=asyncio.subprocess.STDOUT,
             cwd=inspection.folder,
             env=_ENVIRONMENT,
             start_new_session=True,
         )
-        collected = _Collected(output)
-        try:
-            await collected.read(process)
-            code = await process.wait()
-        finally:
-            await _end_group(process)
-        return contract.Result(text=collected.text(code), exit_code=code)
-
-    async def reconcile(self, call: contract.Call, intent: str) -> contract.Reconciled:
-        return contract.Reconciled.UNKNOWN
+    finally:
+        os.close(write_fd)
 
 
 class _Collected:
@@ -149,12 +174,18 @@ class _Collected:
         self._kept_chars = 0
         self._dropped_chars = 0
 
-    async def read(self, process: asyncio.subprocess.Process) -> None:
-        if process.stdout is None:
-            raise contract.ToolFault("bash was started without a pipe.")
-        while data := await process.stdout.read(_READ_BYTES):
-            self._add(self._decoder.decode(data))
-        self._add(self._decoder.decode(b"", final=True))
+    async def read(self, pipe: BinaryIO) -> None:
+        """Take what comes until every process that holds the other end is gone."""
+        reader = asyncio.StreamReader()
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), pipe
+        )
+        try:
+            while data := await reader.read(_READ_BYTES):
+                self._add(self._decoder.decode(data))
+        finally:
+            transport.close()
+            self._add(self._decoder.decode(b"", final=True))
 
     def _add(self, piece: str) -> None:
         room = KEPT_CHARS - self._kept_chars
