@@ -9,10 +9,16 @@ _SHORTEST_SECRET_CHARS = 6
 _BEARER = re.compile(r"(?i)(bearer\s+)[A-Za-z0-9._~+/=-]{8,}")
 
 
-def _written_forms(secret: str) -> tuple[str, ...]:
-    """How a secret can stand in a line: as it is, and escaped in JSON or a Python literal."""
-    as_json = (json.dumps(secret), json.dumps(secret, ensure_ascii=False))
-    return (secret, *(form[1:-1] for form in (*as_json, repr(secret))))
+def _written_forms(secret: str) -> set[str]:
+    """How a secret can stand in a line: as it is, escaped in JSON or a Python literal, or both."""
+    forms = {secret}
+    for _ in range(2):
+        forms |= {escaped for form in forms for escaped in _escaped(form)}
+    return forms
+
+
+def _escaped(text: str) -> tuple[str, ...]:
+    return json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1]
 
 
 class Redactor:
