@@ -64,7 +64,7 @@ def _pure(call: contract.Call, arguments: Arguments) -> str:
 
 def _keyed(call: contract.Call, arguments: Arguments) -> str:
     marker = Path(f"{arguments.journal}.{call.key}")
-    if not marker.exists():
+    if arguments.journal and not marker.exists():
         write_atomically(marker, call.key.encode())
     return "kept under its key"
 
