@@ -14,8 +14,15 @@ SECRETS = ("hunter2-hunter2", 'quo"ted\\secret', "pässwörd🦆", "line\nbreak-
 @pytest.mark.parametrize("secret", SECRETS)
 @pytest.mark.parametrize(
     "written",
-    [str, json.dumps, lambda text: json.dumps(text, ensure_ascii=False), repr],
-    ids=["plain", "json", "json with letters", "repr"],
+    [
+        str,
+        json.dumps,
+        lambda text: json.dumps(text, ensure_ascii=False),
+        repr,
+        lambda text: json.dumps(repr(text)),
+        lambda text: json.dumps(json.dumps(text)),
+    ],
+    ids=["plain", "json", "json with letters", "repr", "repr in json", "json in json"],
 )
 def test_a_secret_is_taken_out(secret: str, written: Callable[[str], str]) -> None:
     redactor = redaction.Redactor((secret,))
