@@ -7,6 +7,7 @@ The exit codes are those of `daemon.exits`.
 """
 
 import argparse
+import gc
 import os
 import sys
 from pathlib import Path
@@ -48,6 +49,7 @@ def main() -> int:
     except lock.LockFault as fault:
         sys.stderr.write(f"ducklmd: {fault}\n")
         return exits.Exit.STATE
+    gc.disable()  # until all is loaded: bootstrap enables it
     from daemon import bootstrap  # the lock comes before the heavy imports
 
     return bootstrap.run(

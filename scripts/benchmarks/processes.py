@@ -13,6 +13,8 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 _POLL_SECONDS = 0.002
+_NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+"""Not handed on: an installed daemon does not compile its modules at each start."""
 _START_SECONDS = 60.0
 _STOP_SECONDS = 20.0
 
@@ -32,7 +34,7 @@ def daemon(folder: Path, options: Sequence[str] = ()) -> Iterator[Running]:
     """Run a daemon on `folder/state`, and end it in the end."""
     state = folder / "state"
     environment = {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if name != _NO_BYTECODE},
         "XDG_DATA_HOME": str(folder / "data"),
         "XDG_CONFIG_HOME": str(folder / "config"),
     }
