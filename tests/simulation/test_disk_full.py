@@ -16,6 +16,7 @@ from tests.simulation import client, daemon_process, invariants, person, script
 
 SIZE_BYTES = 8 * 1024 * 1024
 TEXT = "x" * 64 * 1024
+LEFT_BYTES = 1024 * 1024
 MOST_SUBMISSIONS = 300
 SPEECH = "word " * 60 + "over"
 
@@ -44,12 +45,13 @@ def start_on_small_disk(daemons: daemon_process.Daemons) -> tuple[daemon_process
 
 
 def fill(file: Path) -> None:
-    """Write until there is no room for a single byte more."""
+    """Write until there is no room for a single byte more, then leave a little."""
     with file.open("wb", buffering=0) as filler:
         for size in (1024 * 1024, 4096, 1):
             with contextlib.suppress(OSError):
                 while True:
                     filler.write(b"\0" * size)
+        filler.truncate(filler.tell() - LEFT_BYTES)
 
 
 def submit_until_full(speaks: client.Client) -> list[str]:
@@ -81,6 +83,7 @@ def test_a_full_disk_stops_writes_and_loses_nothing(
             break
     fill(state / "filler")
     acknowledged = submit_until_full(speaks)
+    assert acknowledged
     for update in speaks.follow(slow.seq - 1, slow.task_id):
         if update.live.text.endswith("over"):
             break
