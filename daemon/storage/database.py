@@ -6,7 +6,9 @@ writer could corrupt the log. Never leaves SQL or a library's words in what a pe
 
 import errno
 import os
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -133,6 +135,41 @@ def open_database(path: Path) -> Database:
             opened.close()
             raise
         return opened
+
+
+@contextmanager
+def look(path: Path, live: bool) -> Iterator[sqlalchemy.Connection]:
+    """A connection that only reads: no file is made beside the database, and none is changed.
+
+    `live` says that a daemon has it open. If none has, what a crash left in the write-ahead log is
+    read from a copy, because SQLite would recover it in place.
+
+    Raises:
+        errors.StorageClosed: it is of another version, or another program's.
+        errors.StorageFault: there is none, or it cannot be read.
+    """
+    if _size(path) == 0:
+        raise errors.StorageFault(f"There is no database {path}.")
+    with tempfile.TemporaryDirectory() as scratch, faults():
+        crashed = not live and _size(_wal_path(path)) > 0
+        seen = _copy(path, Path(scratch)) if crashed else path
+        if _identify(seen) != migrations.VERSION:
+            raise errors.StorageClosed(
+                f"{path} was written by an older version of DuckLM: start the daemon once."
+            )
+        immutable = "" if live or crashed else "&immutable=1"
+        uri = f"file:{quote(str(seen))}?mode=ro{immutable}"
+        engine = sqlalchemy.create_engine(
+            "sqlite://", poolclass=pool.NullPool, creator=lambda: sqlite3.connect(uri, uri=True)
+        )
+        with engine.connect() as connection:
+            yield connection
+
+
+def _copy(path: Path, folder: Path) -> Path:
+    for name in (path, _wal_path(path)):
+        shutil.copyfile(name, folder / name.name)
+    return folder / path.name
 
 
 def _wal_path(path: Path) -> Path:

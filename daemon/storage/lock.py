@@ -4,8 +4,10 @@ Imports the standard library alone, so that a second daemon is refused before an
 loaded. Never removes the lock file: a new file beside a held one would be a second lock.
 """
 
+import contextlib
 import fcntl
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 LOCK_NAME = "lock"
@@ -55,6 +57,28 @@ def take(folder: Path) -> StateLock:
         raise LockFault(f"The state folder {folder} cannot be locked: {error.strerror}.") from error
     _name_holder(descriptor)
     return StateLock(folder, descriptor)
+
+
+@contextlib.contextmanager
+def looked_at(folder: Path) -> Iterator[bool]:
+    """Keep daemons from starting on a folder meanwhile; says whether one runs already.
+
+    Makes and changes no file; a folder without a lock file has never had a daemon.
+    """
+    try:
+        descriptor = os.open(folder / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        live = False
+    except BlockingIOError:
+        live = True
+    try:
+        yield live
+    finally:
+        os.close(descriptor)
 
 
 def _holder(descriptor: int) -> str:
