@@ -15,7 +15,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib import util
@@ -91,6 +91,7 @@ def run(
             ),
             os.environ,
         )
+        _check_addresses(chosen.daemon.daemon.listen, arguments.state)
         token = credentials.owner_token(arguments.state)
         logs.set_up(chosen.daemon.log.level, redaction.Redactor((token,)), sys.stderr)
         folders = Folders(state=arguments.state, projects=arguments.projects)
@@ -102,6 +103,18 @@ def run(
     except errors.StorageFault as error:
         sys.stderr.write(f"ducklmd: {error}\n")
         return exits.Exit.STATE
+
+
+def _addresses(listen: Sequence[str], state: Path) -> list[str]:
+    """Where to listen; "unix" is the socket in the state folder."""
+    return [f"unix:{state / SOCKET_NAME}" if one == "unix" else one for one in listen]
+
+
+def _check_addresses(listen: Sequence[str], state: Path) -> None:
+    found = [server.check_address(address) for address in _addresses(listen, state)]
+    faults = [f"daemon.listen: {fault}" for fault in found if fault is not None]
+    if faults:
+        raise errors.ConfigFault(faults)
 
 
 async def _serve(daemon: "Daemon") -> int:
@@ -149,7 +162,7 @@ class Daemon:
         async with AsyncExitStack() as stack:
             parts = await self.assemble(stack)
             watched = await stack.enter_async_context(supervisor.Supervisor())
-            addresses = self._addresses()
+            addresses = _addresses(self._chosen.daemon.daemon.listen, self._folders.state)
             clean = await parts.store.drained()
             await parts.store.set_drained(False)
             bound = await parts.listening.start(addresses)
@@ -161,14 +174,11 @@ class Daemon:
             _log.info("serving", addresses=bound, head_seq=parts.publish.head_seq)
             for notice in self._chosen.notices:
                 _log.warning("notice", text=notice)
-            failed = await _first(stop, watched)
+            if await _first(stop, watched):
+                await self._abandon(parts)
+                return exits.Exit.FAULT
             await self._drain(parts, watched)
-            return 1 if failed else 0
-
-    def _addresses(self) -> list[str]:
-        socket = f"unix:{self._folders.state / SOCKET_NAME}"
-        listen = self._chosen.daemon.daemon.listen
-        return [socket if address == "unix" else address for address in listen]
+            return exits.Exit.STOPPED
 
     async def assemble(self, stack: AsyncExitStack) -> Parts:
         """Open the store, fold the log and put everything together; the stack closes it all."""
@@ -265,6 +275,14 @@ class Daemon:
             slots=models.views(),
             notices=self._chosen.notices,
         )
+
+    async def _abandon(self, parts: Parts) -> None:
+        """A part has died: end what runs; the next start goes on from the log."""
+        await parts.listening.set_serving(False)
+        parts.box.close()
+        await parts.performer.stop(0)
+        parts.publish.close()
+        await parts.listening.stop(_CLOSE_SECONDS)
 
     async def _drain(self, parts: Parts, watched: supervisor.Supervisor) -> None:
         self._draining = True

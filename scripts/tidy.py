@@ -35,6 +35,7 @@ BROAD_EXCEPT_HOMES = (
     "daemon/runtime/effects.py",
     "daemon/runtime/loop.py",
     "daemon/runtime/tool_calls.py",  # the effects that are tool calls
+    "daemon/storage/threads.py",  # raised again where the caller waits
 )
 BROAD_EXCEPT_NAMES = ("interceptors.py", "__main__.py")
 

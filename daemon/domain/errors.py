@@ -5,6 +5,7 @@
     ├── ModelFault         a model call gave no result (`messages.ModelFaultKind`)
     ├── StorageFault       the store could not keep or give something
     │   ├── StorageFull    no room on the disk: nothing was kept, the same write may be tried again
+    │   ├── StorageLost    nobody knows whether it was kept: the daemon has to start again
     │   └── StorageClosed  this daemon may not use the store (locked, or newer than this version)
     └── ConfigFault        settings that cannot be used: every fault, each with file and key
 
@@ -59,6 +60,10 @@ class StorageFault(DuckError):
 
 class StorageFull(StorageFault):
     """No room on the disk; nothing of the write was kept."""
+
+
+class StorageLost(StorageFault):
+    """The store does not answer, and nobody knows what it kept: the daemon has to start again."""
 
 
 class StorageClosed(StorageFault):

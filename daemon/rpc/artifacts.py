@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncIterator
 
-from daemon.domain import ids
+from daemon.domain import errors, ids
 from daemon.rpc import backend, interceptors, validation
 from proto.ducklm.v1 import artifacts_pb2, artifacts_pb2_grpc
+
+MOST_PART_BYTES = 1024 * 1024
 
 
 class Artifacts(artifacts_pb2_grpc.ArtifactsServicer):
@@ -35,4 +37,8 @@ async def _chunks(
 ) -> AsyncIterator[bytes]:
     async for part in sent:
         validation.check(part)
+        if len(part.data) > MOST_PART_BYTES:
+            raise errors.Refusal(
+                errors.RefusalKind.EXHAUSTED, f"A part has at most {MOST_PART_BYTES} bytes."
+            )
         yield part.data

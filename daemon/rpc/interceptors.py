@@ -19,7 +19,7 @@ from daemon.domain import errors, principals
 from daemon.rpc import caller, credentials, validation
 
 UNARY_SECONDS = 30.0
-"""How long a unary call may take, except one that waits for a task."""
+"""How long a unary call may take, except the unbounded ones."""
 
 _KIND = errors.RefusalKind
 STATUS: Mapping[errors.RefusalKind, grpc.StatusCode] = {
@@ -57,7 +57,8 @@ SCOPES: Mapping[str, principals.Scope] = {
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo": "read",
 }
 OPEN = ("/grpc.health.v1.Health/",)
-WAITS_FOR_TASK = frozenset({f"{_S}Tasks/Ask"})
+UNBOUNDED = frozenset({f"{_S}Tasks/Ask", f"{_S}Artifacts/Put"})
+"""Methods that wait for a task, or for as much as the caller sends."""
 
 _log = structlog.get_logger(__name__)
 # The stubs are generic, the classes at run time are not.
@@ -117,7 +118,7 @@ class _Guard:
 
     def unary(self, serve: Any) -> Any:
         """A handler with one answer."""
-        seconds = None if self._method in WAITS_FOR_TASK else UNARY_SECONDS
+        seconds = None if self._method in UNBOUNDED else UNARY_SECONDS
 
         async def guarded(request: Any, context: Context) -> Any:
             correlation_id = _correlation_id(context)

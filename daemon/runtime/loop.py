@@ -4,7 +4,8 @@
     → adopt → answer callers → publish → start actions
 
 A failed commit discards the tentative state: nothing was said, nothing was done. Callers are told
-so, and the runtime's own inputs are taken again until there is room.
+so, and the runtime's own inputs are taken again until there is room. A commit of which nobody knows
+whether it was kept ends the loop, and with it the daemon: the next start reads the truth.
 """
 
 import asyncio
@@ -141,6 +142,8 @@ class RuntimeLoop:
             self._decide(batch, envelope, stored)
         try:
             await self._commit(batch)
+        except errors.StorageLost:
+            raise
         except errors.StorageFault as error:
             self._give_back(envelopes, error)
             return

@@ -1,8 +1,9 @@
 """Threads that do the blocking work of a store, so that the event loop never waits for a disk.
 
-A thread that does not answer in time, or that a fault of the program ended, is an error for all who
-wait and for all who come later; nobody hangs. The threads are daemonic: one that is stuck in the
-kernel cannot keep the process from ending.
+A fault of the work is its caller's alone. A thread that does not answer in time is an error for all
+who wait and for all who come later, and for the daemon, which cannot know what became of the work;
+nobody hangs. The threads are daemonic: one that is stuck in the kernel cannot keep the process from
+ending.
 """
 
 import asyncio
@@ -17,8 +18,6 @@ Result = TypeVar("Result")
 
 STUCK_SECONDS = 30.0
 _JOIN_SECONDS = 5.0
-_ANSWERABLE = (errors.DuckError, ValueError)
-"""What a caller is told; anything else ends the thread, loudly."""
 
 
 class _Job(Generic[Result]):
@@ -34,13 +33,11 @@ class _Job(Generic[Result]):
             return
         try:
             result = self._work()
-        except _ANSWERABLE as error:
-            self.fail(error)
+        except Exception as error:  # it is raised again where the caller waits
+            fault = error
+            self._tell(lambda: self.answer.set_exception(fault))
         else:
             self._tell(lambda: self.answer.set_result(result))
-
-    def fail(self, error: Exception) -> None:
-        self._tell(lambda: self.answer.set_exception(error))
 
     def _tell(self, settle: Callable[[], None]) -> None:
         if not self._loop.is_closed():
@@ -80,10 +77,11 @@ class Threads:
         finished.
 
         Raises:
-            errors.StorageFault: a thread does not answer or has died; what `work` did is unknown.
+            errors.StorageLost: a thread does not answer; what `work` did is unknown.
+            Exception: what `work` raised.
         """
         if self._fault is not None:
-            raise errors.StorageFault(self._fault)
+            raise errors.StorageLost(self._fault)
         job = _Job(work, asyncio.get_running_loop())
         self._jobs.put(job)
         try:
@@ -92,22 +90,8 @@ class Threads:
         except TimeoutError as error:
             self._stuck = True
             self._fault = f"The {self._name} thread is stuck: restart the daemon."
-            raise errors.StorageFault(self._fault) from error
+            raise errors.StorageLost(self._fault) from error
 
     def _serve(self) -> None:
-        job: _Job[Any] | None = None
-        try:
-            while (job := self._jobs.get()) is not None:
-                job.do()
-        finally:
-            if job is not None:
-                self._break(job)
-
-    def _break(self, job: _Job[Any]) -> None:
-        """A fault of the program ends this thread: tell who waits, and refuse who comes."""
-        self._fault = f"The {self._name} thread ended by a fault of the program: see the log."
-        job.fail(errors.StorageFault(self._fault))
-        while not self._jobs.empty():
-            queued = self._jobs.get()
-            if queued is not None:
-                queued.fail(errors.StorageFault(self._fault))
+        while (job := self._jobs.get()) is not None:
+            job.do()

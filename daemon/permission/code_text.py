@@ -1,0 +1,58 @@
+"""Shell commands that may hide in a piece of code: its string literals, and what it does to trees.
+
+Answers only for finding suspects; it is no parser of any language, so it can make a judgement
+stricter and never milder.
+"""
+
+import re
+from collections.abc import Iterator
+
+CODE_CHARS = 16384
+LITERALS = 64
+_LITERAL = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`\n]*)`")
+_QUOTING = re.compile(r"(?:qx|qw|%x|q)[{(\[/|]([^})\]/|\n]*)[})\]/|]")
+_DESTROYS = re.compile(r"rmtree|rm_rf|rm_r\b|remove_tree|removedirs|rmdir|unlink|rmSync|rimraf")
+_FORKS = re.compile(r"\bfork\b")
+_LOOPS = re.compile(r"\b(while|for|loop|until|forever)\b")
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[0-7]{3}|.)")
+
+
+def literals(code: str) -> list[str]:
+    """The string literals of the code, with simple escapes read."""
+    found: list[str] = []
+    for match in _LITERAL.finditer(code[:CODE_CHARS]):
+        found.append(_unescaped(next((g for g in match.groups() if g is not None), "")))
+        if len(found) >= LITERALS:
+            break
+    found.extend(match[1] for match in _QUOTING.finditer(code[:CODE_CHARS]))
+    return found[:LITERALS]
+
+
+def _unescaped(text: str) -> str:
+    def read(match: re.Match[str]) -> str:
+        escape = match[1]
+        if escape[0] == "x":
+            return chr(int(escape[1:], 16))
+        if len(escape) == 3:
+            return chr(int(escape, 8) & 0xFF)
+        return {"n": "\n", "t": "\t"}.get(escape, escape)
+
+    return _ESCAPE.sub(read, text).replace("\0", "")
+
+
+def suspects(code: str) -> Iterator[str]:
+    """Texts that could reach a shell: each literal, and all of them as the words of one command."""
+    found = literals(code)
+    yield from found
+    if len(found) > 1:
+        yield " ".join(found)
+    if _DESTROYS.search(code):
+        yield from (f"rm -rf {text}" for text in found)
+    stripped = code[:CODE_CHARS].lstrip("!:.\\ ")
+    if stripped != code:
+        yield stripped
+
+
+def is_fork_bomb(code: str) -> bool:
+    """Whether the code forks without end, as far as its words say."""
+    return bool(_FORKS.search(code) and _LOOPS.search(code))

@@ -1,0 +1,81 @@
+"""What a judge says of a command, part by part: the vocabulary that the rules and parsers share.
+
+Answers for the order of verdicts and for the place that a command runs in. Never decides.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from daemon.domain import events
+
+Verdict = events.Verdict
+
+READONLY = Verdict.ALLOW_READONLY
+ASK = Verdict.ASK
+NEVER_ALWAYS = Verdict.ASK_NEVER_ALWAYS
+HARD_STOP = Verdict.HARD_STOP
+
+_ORDER = {verdict: rank for rank, verdict in enumerate(Verdict)}
+
+
+def strictest(verdicts: Iterable[Verdict]) -> Verdict:
+    """The strictest of several; nothing at all only reads."""
+    return max(verdicts, key=_ORDER.__getitem__, default=READONLY)
+
+
+def is_stricter(one: Verdict, other: Verdict) -> bool:
+    """Whether one verdict is stricter than the other."""
+    return _ORDER[one] > _ORDER[other]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command would run, all paths absolute. `ports` are the daemon's own on loopback."""
+
+    cwd: str
+    home: str
+    state: str
+    config: str
+    ports: frozenset[int] = frozenset((7411, 50051))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One reason to be strict; `changes` says that something would be different afterwards."""
+
+    rule: str
+    verdict: Verdict
+    reason: str
+    changes: bool = False
+
+
+@dataclass(slots=True)
+class Findings:
+    """What was found so far, each rule once, and what a read-only verdict rests on."""
+
+    found: dict[str, Finding] = field(default_factory=dict)
+    programs: set[str] = field(default_factory=set)
+    paths: set[str] = field(default_factory=set)
+
+    def add(self, finding: Finding) -> None:
+        """Keep a finding; of one rule the first stays."""
+        self.found.setdefault(finding.rule, finding)
+
+    def note(self, rule: str, verdict: Verdict, reason: str, *, changes: bool = False) -> None:
+        """Keep a finding from its parts."""
+        self.add(Finding(rule, verdict, reason, changes))
+
+    @property
+    def verdict(self) -> Verdict:
+        """The strictest of all."""
+        return strictest(finding.verdict for finding in self.found.values())
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything would be different afterwards."""
+        return any(finding.changes for finding in self.found.values())
+
+    def reasons(self) -> tuple[str, ...]:
+        """In plain words, the strictest first, each once."""
+        ordered = sorted(self.found.values(), key=lambda f: _ORDER[f.verdict], reverse=True)
+        return tuple(dict.fromkeys(finding.reason for finding in ordered))
