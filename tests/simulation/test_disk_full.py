@@ -18,7 +18,8 @@ SIZE_BYTES = 8 * 1024 * 1024
 TEXT = "x" * 64 * 1024
 LEFT_BYTES = 1024 * 1024
 MOST_SUBMISSIONS = 300
-SPEECH = "word " * 60 + "over"
+SPEECH = ("w" * 5000 + " ") * 60 + "over"
+"""Much larger than `TEXT`: where that finds no room, this finds none."""
 
 
 def bubblewrap() -> str:
