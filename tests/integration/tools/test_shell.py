@@ -134,8 +134,8 @@ class TestEnding:
         await gone(*await self.cancelled(tmp_path, command))
 
     async def test_a_cancel_does_not_wait_for_one_that_left_the_group(self, tmp_path: Path) -> None:
-        command = "setsid sleep 600 & echo $$ $!; wait"
-        bash, left = await self.cancelled(tmp_path, command)
+        command = "setsid bash -c 'echo $$ $PPID; exec sleep 600' & wait"
+        left, bash = await self.cancelled(tmp_path, command)
         await gone(bash)
         psutil.Process(left).kill()
 
@@ -145,7 +145,8 @@ class TestEnding:
         await gone(int(result.text))
 
     async def test_one_that_left_the_group_does_not_hold_the_command(self, tmp_path: Path) -> None:
-        result = await run(tmp_path, "setsid sleep 600 & echo $!")
+        left = "setsid bash -c 'echo $$; echo > left; exec sleep 600' &"
+        result = await run(tmp_path, f"{left} until [ -e left ]; do :; done")
         assert result.exit_code == 0
         psutil.Process(int(result.text)).kill()
 
