@@ -131,7 +131,11 @@ class TestingTool:
     async def run(
         self, call: contract.Call, inspection: contract.Inspection, output: contract.Output
     ) -> contract.Result:
-        text = await asyncio.to_thread(self._act, call, self._arguments(call))
+        arguments = self._arguments(call)
+        if arguments.journal or arguments.file:
+            text = await asyncio.to_thread(self._act, call, arguments)
+        else:
+            text = self._act(call, arguments)
         output(text)
         return contract.Result(text=text)
 

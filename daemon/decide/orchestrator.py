@@ -3,6 +3,7 @@
 Whatever came too late to matter (a call that has its result, a task that has left) changes nothing.
 """
 
+from dataclasses import replace
 from typing import assert_never
 
 from daemon.decide import endings, engine, lanes, recovery, requests, thinking, turn
@@ -161,7 +162,7 @@ def _budget_timer(making: turn.Turn, subject: str) -> None:
     limit_seconds = making.rules.limits.task_seconds
     if used_ms < limit_seconds * 1000:
         left = lanes.budget_timer(making, task)
-        making.act(left.but({"due_ms": making.at_ms + limit_seconds * 1000 - used_ms}))
+        making.act(replace(left, due_ms=making.at_ms + limit_seconds * 1000 - used_ms))
         return
     reason = f"it ran for {limit_seconds} seconds, which is all it may"
     endings.end(making, task, state.TaskState.BUDGET_EXHAUSTED, reason)

@@ -1,18 +1,21 @@
 """What a decision is: events that happened by it, records to keep with them, actions to perform.
 
 A `Step` is a value: the loop folds its events, commits them with the records in one transaction,
-and only then answers the caller and starts the actions.
+and only then answers the caller and starts the actions. What never leaves the process is a plain
+frozen value; what is kept or sent is a closed contract.
 """
 
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import pydantic
 
 from daemon.domain import base, errors, events, ids, messages, principals
 
 
-class Permit(base.Value):
+@dataclass(frozen=True, slots=True)
+class Permit:
     """The right to run one call, tied to everything that was judged. Granted by `permission`."""
 
     call_id: ids.CallId
@@ -21,7 +24,8 @@ class Permit(base.Value):
     approval_id: ids.ApprovalId | None = None
 
 
-class TurnPart(base.Value):
+@dataclass(frozen=True, slots=True)
+class TurnPart:
     """A kept text with the fixed words that go around it in a prompt."""
 
     speaker: messages.Speaker
@@ -30,10 +34,11 @@ class TurnPart(base.Value):
     after: str = ""
 
 
-class GatherContext(base.Value):
+@dataclass(frozen=True, slots=True)
+class GatherContext:
     """Read and count what the next model call of a task may be told."""
 
-    kind: Literal["gather_context"] = "gather_context"
+    kind: ClassVar[str] = "gather_context"
     task_id: ids.TaskId
     conversation_id: ids.ConversationId
     submitted_seq: int
@@ -41,20 +46,23 @@ class GatherContext(base.Value):
     turn: tuple[TurnPart, ...]
 
 
-class CallModel(base.Value):
-    kind: Literal["call_model"] = "call_model"
+@dataclass(frozen=True, slots=True)
+class CallModel:
+    kind: ClassVar[str] = "call_model"
     request: messages.ModelRequest
     correlation_id: str
 
 
-class CancelCall(base.Value):
+@dataclass(frozen=True, slots=True)
+class CancelCall:
     """End a model or tool call that runs; its outcome still comes in."""
 
-    kind: Literal["cancel_call"] = "cancel_call"
+    kind: ClassVar[str] = "cancel_call"
     call_id: ids.CallId
 
 
-class CallSite(base.Value):
+@dataclass(frozen=True, slots=True)
+class CallSite:
     """A tool call with what surrounds it."""
 
     task_id: ids.TaskId
@@ -66,32 +74,36 @@ class CallSite(base.Value):
     arguments: ids.ContentId
 
 
-class InspectCall(base.Value):
+@dataclass(frozen=True, slots=True)
+class InspectCall:
     """Find the facts about a tool call, and hold them until it runs or is dropped."""
 
-    kind: Literal["inspect_call"] = "inspect_call"
+    kind: ClassVar[str] = "inspect_call"
     site: CallSite
 
 
-class ReleaseCall(base.Value):
+@dataclass(frozen=True, slots=True)
+class ReleaseCall:
     """Let go of an inspection that will not be run."""
 
-    kind: Literal["release_call"] = "release_call"
+    kind: ClassVar[str] = "release_call"
     call_id: ids.CallId
 
 
-class CallTool(base.Value):
+@dataclass(frozen=True, slots=True)
+class CallTool:
     """Run what was inspected, if the permit still fits it."""
 
-    kind: Literal["call_tool"] = "call_tool"
+    kind: ClassVar[str] = "call_tool"
     site: CallSite
     permit: Permit
 
 
-class ReconcileCall(base.Value):
+@dataclass(frozen=True, slots=True)
+class ReconcileCall:
     """Look whether the effect of a call that was cut off is there."""
 
-    kind: Literal["reconcile_call"] = "reconcile_call"
+    kind: ClassVar[str] = "reconcile_call"
     site: CallSite
     intent: str
 
@@ -103,10 +115,11 @@ class TimerKind(StrEnum):
     TASK_BUDGET = "task_budget"
 
 
-class SetTimer(base.Value):
+@dataclass(frozen=True, slots=True)
+class SetTimer:
     """Remind at a wall-clock time; the same kind and subject replaces the earlier one."""
 
-    kind: Literal["set_timer"] = "set_timer"
+    kind: ClassVar[str] = "set_timer"
     timer: TimerKind
     subject: str
     due_ms: int
@@ -181,7 +194,8 @@ Record = ContentRecord | ClientKeyRecord
 _Log = tuple[events.Recorded, ...]
 
 
-class Step(base.Value):
+@dataclass(frozen=True, slots=True)
+class Step:
     """What one input led to. Empty when the input came too late to matter."""
 
     events: _Log = ()

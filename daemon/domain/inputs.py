@@ -4,6 +4,7 @@ An input arrives alone; the loop stamps it with the time, a seed of chance, and 
 about the ids in it, so that a decision needs nothing else.
 """
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from daemon.domain import base, decisions, events, ids, messages, principals, state
@@ -60,7 +61,8 @@ class ResolveApproval(Keyed):
     reason: str = ""
 
 
-class Piece(base.Value):
+@dataclass(frozen=True, slots=True)
+class Piece:
     """A text that may stand in a prompt, with its length in tokens of the slot that reads it."""
 
     speaker: messages.Speaker
@@ -196,7 +198,8 @@ class Known(base.Value):
     missing_artifact: ids.ArtifactId | None = None
 
 
-class Stamped(base.Value):
+@dataclass(frozen=True, slots=True)
+class Stamped:
     """An input with all that a decision on it may depend on."""
 
     input: Input

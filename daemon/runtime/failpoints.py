@@ -33,6 +33,6 @@ def after(kind: str) -> str:
 
 def every() -> tuple[str, ...]:
     """All points that there are."""
-    kinds = [action.model_fields["kind"].default for action in typing.get_args(decisions.Action)]
+    kinds = [action.kind for action in typing.get_args(decisions.Action)]
     around = [point for kind in kinds for point in (before(kind), after(kind))]
     return (BEFORE_COMMIT, AFTER_COMMIT, *around)

@@ -10,6 +10,7 @@ whether it was kept ends the loop, and with it the daemon: the next start reads 
 
 import asyncio
 from collections.abc import Coroutine, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import structlog
@@ -198,7 +199,7 @@ class RuntimeLoop:
         abort = inputs.AbortTask(task_id=task_id)
         try:
             step, after = orchestrator.advance(
-                self._rules, batch.tentative, stamped.but({"input": abort})
+                self._rules, batch.tentative, replace(stamped, input=abort)
             )
         except Exception:
             _log.exception("abort_failed", task_id=task_id)

@@ -65,9 +65,7 @@ def test_a_pending_approval_is_the_same_after_a_kill(
 
 def points_after_an_answer() -> list[tuple[str, int]]:
     """Around the decision, the second inspection, the start that uses it up, the run, its end."""
-    inspect, run = (
-        kind.model_fields["kind"].default for kind in (decisions.InspectCall, decisions.CallTool)
-    )
+    inspect, run = decisions.InspectCall.kind, decisions.CallTool.kind
     commits = (failpoints.BEFORE_COMMIT, failpoints.AFTER_COMMIT)
     around = (failpoints.before, failpoints.after)
     return [

@@ -19,8 +19,8 @@ EXTRA_CRASHES = 100
 TOOL, RECONCILE = (
     (failpoints.before(kind), failpoints.after(kind))
     for kind in (
-        decisions.CallTool.model_fields["kind"].default,
-        decisions.ReconcileCall.model_fields["kind"].default,
+        decisions.CallTool.kind,
+        decisions.ReconcileCall.kind,
     )
 )
 

@@ -205,9 +205,15 @@ BAD: dict[str, Bad] = {
     ),
     "artifact over the limit": Bad(
         "Artifacts/Put",
+        artifacts_pb2.PutArtifactRequest(data=b"x" * MEBIBYTE),
+        _CODE.RESOURCE_EXHAUSTED,
+        "The artifact is larger than 1048575 bytes.",
+    ),
+    "artifact part over the limit": Bad(
+        "Artifacts/Put",
         artifacts_pb2.PutArtifactRequest(data=b"x" * (MEBIBYTE + 1)),
         _CODE.RESOURCE_EXHAUSTED,
-        "The artifact is larger than 1048576 bytes.",
+        "A part has at most 1048576 bytes.",
     ),
 }
 _NO_TOKEN = "page.token must be the next_page_token of a page."

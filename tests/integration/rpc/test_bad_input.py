@@ -16,7 +16,7 @@ from proto.ducklm.v1 import (
 from tests import running_daemon
 from tests.integration.rpc import bad_requests, methods, work
 
-LIMITS = "[limits]\nartifact_bytes = 1048576\n"
+LIMITS = "[limits]\nartifact_bytes = 1048575\n"
 EVERY = {methods.short(method): method for method in methods.every()}
 
 

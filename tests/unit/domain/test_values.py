@@ -1,5 +1,6 @@
 """The contracts are closed and strict, ids are derived, principals are read."""
 
+import dataclasses
 import typing
 
 import pydantic
@@ -22,13 +23,9 @@ from daemon.domain import (
 CONTRACTS: list[type[pydantic.BaseModel]] = [
     *typing.get_args(events.Event),
     *typing.get_args(inputs.Input),
-    *typing.get_args(decisions.Action),
-    *typing.get_args(decisions.Record),
     *typing.get_args(directives.Directive),
-    inputs.Stamped,
     inputs.Known,
-    decisions.Step,
-    decisions.Permit,
+    *typing.get_args(decisions.Record),
     limits.Limits,
     messages.ModelRequest,
     messages.ModelResult,
@@ -36,6 +33,15 @@ CONTRACTS: list[type[pydantic.BaseModel]] = [
     principals.Credential,
     world.Snapshot,
     world.Task,
+]
+
+PLAIN_VALUES: list[type] = [
+    *typing.get_args(decisions.Action),
+    events.Recorded,
+    inputs.Stamped,
+    inputs.Piece,
+    decisions.Permit,
+    decisions.Step,
 ]
 
 UNITS = frozenset(
@@ -50,6 +56,13 @@ def test_a_contract_is_frozen_closed_and_strict(contract: type[pydantic.BaseMode
     assert issubclass(contract, base.Value)
     config = contract.model_config
     assert (config["extra"], config["frozen"], config["strict"]) == ("forbid", True, True)
+
+
+@pytest.mark.parametrize("plain", PLAIN_VALUES, ids=lambda one: one.__name__)
+def test_a_value_that_stays_inside_is_frozen_and_has_no_other_fields(plain: type) -> None:
+    assert dataclasses.is_dataclass(plain)
+    assert plain.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    assert not hasattr(plain, "__dict__") or "__slots__" in vars(plain)
 
 
 @pytest.mark.spec("D-02")
