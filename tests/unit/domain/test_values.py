@@ -1,4 +1,4 @@
-"""The contracts are closed and strict, ids are derived, principals are read."""
+"""The contracts are closed and strict, principals are read, errors are sentences."""
 
 import dataclasses
 import typing
@@ -12,7 +12,6 @@ from daemon.domain import (
     directives,
     errors,
     events,
-    ids,
     inputs,
     limits,
     messages,
@@ -93,32 +92,6 @@ def test_every_bound_is_positive_and_has_its_unit_last() -> None:
         with pytest.raises(pydantic.ValidationError):
             limits.Limits.model_validate({name: "many"})
         assert isinstance(field.default, int)
-
-
-class TestIds:
-    def draw(self, seed: str) -> list[str]:
-        source = ids.IdSource(seed)
-        return [
-            source.task(),
-            source.task(),
-            source.call(),
-            source.approval(),
-            source.conversation(),
-            source.content(),
-        ]
-
-    def test_the_same_seed_gives_the_same_ids(self) -> None:
-        assert self.draw("a") == self.draw("a")
-
-    def test_all_are_different(self) -> None:
-        drawn = self.draw("a") + self.draw("b")
-        assert len(set(drawn)) == len(drawn)
-
-    def test_an_id_has_its_kind_and_128_bits(self) -> None:
-        for drawn in self.draw("a"):
-            kind, _, digits = drawn.partition("-")
-            assert kind in ("task", "call", "approval", "conversation", "content")
-            assert len(bytes.fromhex(digits)) == 16
 
 
 @pytest.mark.parametrize(
