@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import dataclass
 
 import pydantic
@@ -10,6 +11,9 @@ from daemon.domain import directives
 
 _LONGEST_DIGITS = 300
 _SHOWN_DIGITS = 20
+
+_CLAIM = re.compile(rf'"kind"\s*:\s*"(?:{"|".join(sorted(directives.KINDS))})"')
+"""What tells a directive from an answer that happens to be JSON, such as a manifest."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ def _whole(text: str) -> int:
 def reply(text: str) -> directives.Directive | Malformed:
     """What the model wants. Text that does not claim to be a directive is an answer."""
     stripped = text.strip()
-    if not (stripped.startswith("{") and stripped.endswith("}") and '"kind"' in stripped):
+    if not (stripped.startswith("{") and stripped.endswith("}") and _CLAIM.search(stripped)):
         return directives.Respond(kind="respond", text=stripped)
     try:
         json.loads(

@@ -24,15 +24,13 @@ def recover(current: turn.Turn, task: world.Task, given: inputs.RecoverTask) -> 
         return
     if task.state is not state.TaskState.RUNNING:
         return
+    count = task.recoveries + (0 if given.clean else 1)
+    task = current.emit(task, events.TaskRecovered(task_id=task.task_id, count=count))
     current.act(lanes.budget_timer(current, task))
-    if not given.clean:
-        count = task.recoveries + 1
-        recovered = events.TaskRecovered(task_id=task.task_id, count=count)
-        task = current.emit(task, recovered)
-        if count > current.rules.limits.task_recoveries and not _lost_unsafe(task):
-            reason = f"the daemon stopped {count} times while it ran"
-            current.change_state(task, state.TaskState.PARKED, reason)
-            return
+    if count > current.rules.limits.task_recoveries and not _lost_unsafe(task):
+        reason = f"the daemon stopped {count} times while it ran"
+        current.change_state(task, state.TaskState.PARKED, reason)
+        return
     engine.proceed(current, task)
 
 

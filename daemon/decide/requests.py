@@ -150,6 +150,8 @@ def _decide(current: turn.Turn, given: inputs.DecideTask) -> decisions.Reply | d
         return _reject(_KIND.STATE, f"{given.task_id} does not wait for a decision.")
     if given.decision is events.Decision.ABANDON:
         return _abandon(current, given, task)
+    if task.state is state.TaskState.AWAITING_APPROVAL:
+        return _reject(_KIND.STATE, "It waits for an approval: use Approvals.Resolve.")
     unknown = task.unknown_calls()
     about_call = given.decision in (events.Decision.MARK_DONE, events.Decision.RUN_AGAIN)
     if about_call != (task.state is state.TaskState.AWAITING_DECISION):
@@ -157,8 +159,6 @@ def _decide(current: turn.Turn, given: inputs.DecideTask) -> decisions.Reply | d
         message = f"{given.task_id} is {task.state}: decide {fitting}."
         return _reject(_KIND.STATE, message)
     if not about_call:
-        if task.state is state.TaskState.AWAITING_APPROVAL:
-            return _reject(_KIND.STATE, "It waits for an approval: use Approvals.Resolve.")
         _note_decision(current, given, task, None)
         return decisions.TaskKept(task_id=given.task_id)
     wanted = [c for c in unknown if given.call_id in (None, c.call_id)]

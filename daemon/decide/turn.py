@@ -26,7 +26,7 @@ class Turn:
         self.world = current.fork()
         self.at_ms = stamped.at_ms
         self.known = stamped.known
-        self.ids = ids.IdSource(stamped.seed)
+        self.ids = ids.IdSource(stamped.at_ms, stamped.seed)
         self._events: list[events.Recorded] = []
         self._records: list[decisions.Record] = []
         self._actions: list[decisions.Action] = []

@@ -47,7 +47,10 @@ class TaskStateChanged(base.Value):
 
 
 class TaskRecovered(base.Value):
-    """The daemon had stopped without draining while the task ran; it goes on."""
+    """The daemon had stopped while the task ran, and it goes on; the time between does not count.
+
+    `count` is how often that was without draining.
+    """
 
     type: Literal["task_recovered"] = "task_recovered"
     task_id: ids.TaskId

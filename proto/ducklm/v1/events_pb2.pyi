@@ -421,6 +421,7 @@ class TaskRecovered(_message.Message):
 
     COUNT_FIELD_NUMBER: _builtins.int
     count: _builtins.int
+    """how often the daemon stopped without draining while it ran"""
     def __init__(
         self,
         *,

@@ -22,8 +22,8 @@ VALID: dict[str, directives.Directive] = {
         kind="coder", instruction="i", files=("f",)
     ),
 }
+ANSWERS_IN_JSON = ('{"kind":"sing"}', '{"kind": "Pod", "spec": {}}', '{"kind":1}', '{"a": 1}')
 MALFORMED = {
-    '{"kind":"sing"}': "does not match any of the expected tags",
     '{"kind":"respond"}': "respond.text: Field required",
     '{"kind":"respond","text":1}': "respond.text: Input should be a valid string",
     '{"kind":"respond","text":"a","x":1}': "respond.x: Extra inputs are not permitted",
@@ -34,8 +34,10 @@ MALFORMED = {
     '{"kind":"tool","tool":"t","arguments":{"a":NaN}}': "NaN is no number that can be kept",
     '{"kind":"tool","tool":"t","arguments":{"a":1e999}}': "1e999 is no number that can be kept",
     '{"kind":"tool","tool":"t","arguments":{"a":-Infinity}}': "-Infinity is no number",
-    '{"kind":' + "1" * 5000 + "}": "a number has more than 300 digits",
-    '{"kind":' + "[" * 100_000 + "]" * 100_000 + "}": "it is nested too deeply",
+    '{"kind":"tool","tool":"t","arguments":{"a":'
+    + "1" * 5000
+    + "}}": "a number has more than 300 digits",
+    '{"kind":"tool","x":' + "[" * 100_000 + "]" * 100_000 + "}": "it is nested too deeply",
     '{"kind":"respond","text":"\\ud800"}': "Invalid JSON",
 }
 
@@ -43,6 +45,11 @@ MALFORMED = {
 @pytest.mark.parametrize(("text", "wanted"), VALID.items())
 def test_what_the_model_wants(text: str, wanted: directives.Directive) -> None:
     assert parse.reply(text) == wanted
+
+
+@pytest.mark.parametrize("text", ANSWERS_IN_JSON)
+def test_json_that_is_no_directive_is_an_answer(text: str) -> None:
+    assert parse.reply(text) == directives.Respond(kind="respond", text=text)
 
 
 @pytest.mark.spec("D-02")

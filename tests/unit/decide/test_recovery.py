@@ -41,7 +41,7 @@ CASES = {
     "a drained daemon is no recovery": Case(
         given=THINKING,
         when=DRAIN,
-        events=["model failed interrupted"],
+        events=["model failed interrupted", "recovered 0"],
         actions=[TIMER, "gather context"],
     ),
     "a proposed call": Case(
@@ -136,7 +136,7 @@ CASES = {
     "also when a drain ended it": Case(
         given=SHELL_RUNS,
         when=DRAIN,
-        events=["tool ended outcome_unknown", "now awaiting_decision"],
+        events=["recovered 0", "tool ended outcome_unknown", "now awaiting_decision"],
         actions=[TIMER],
     ),
     "also when it asked nobody": Case(

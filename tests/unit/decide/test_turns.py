@@ -54,10 +54,10 @@ CASES = {
         when=directive("coder", instruction="write"),
         events=["model finished", "now failed"],
     ),
-    "a directive of an unknown kind": Case(
+    "JSON of an unknown kind is an answer": Case(
         given=THINKING,
         when=directive("sing"),
-        events=["model finished", "now model_protocol_error"],
+        events=["model finished", "answered", "now completed"],
     ),
     "a directive with an unknown field": Case(
         given=THINKING,
@@ -66,12 +66,12 @@ CASES = {
     ),
     "a directive that is no JSON": Case(
         given=THINKING,
-        when=moves.says('{"kind": respond}'),
+        when=moves.says('{"kind": "respond", text}'),
         events=["model finished", "now model_protocol_error"],
     ),
     "a number that is too long": Case(
         given=THINKING,
-        when=moves.says('{"kind": ' + "1" * 5000 + "}"),
+        when=moves.says('{"kind": "respond", "text": ' + "1" * 5000 + "}"),
         events=["model finished", "now model_protocol_error"],
     ),
     "a tool": Case(
