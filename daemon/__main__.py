@@ -1,4 +1,4 @@
-"""`ducklmd`: arguments, signals and exit codes.
+"""`ducklmd`: arguments, subcommands and exit codes.
 
 Takes the lock of the state folder before it loads anything heavy, so that a second daemon is told
 so at once.
@@ -41,7 +41,12 @@ def _state(given: Path | None) -> Path:
 
 
 def main() -> int:
-    """Run the daemon until it is told to stop; returns the exit code."""
+    """Run the daemon until it is told to stop, or a subcommand; returns the exit code."""
+    if sys.argv[1:2] == ["policy"]:
+        from daemon import policy_check  # needs no lock, and the daemon not its parser
+
+        with open(0, encoding="utf-8", errors="surrogateescape", closefd=False) as lines:
+            return policy_check.run(sys.argv[2:], lines, sys.stdout, sys.stderr)
     arguments = _parser().parse_args()
     state = _state(arguments.state)
     try:

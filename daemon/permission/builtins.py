@@ -20,6 +20,7 @@ class Follower(Protocol):
 
 
 Effect = Callable[[Follower, Sequence[scope.Value], scope.Scope], None]
+READERS = frozenset(("read", "mapfile", "readarray"))
 _PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_.:+-]*)=(.*)", re.DOTALL)
 
 
@@ -73,6 +74,13 @@ def _forget_variables(follower: Follower, words: Sequence[scope.Value], where: s
     del follower
     for word in words:
         where.variables.pop(word.text, None)
+
+
+def read(words: Sequence[scope.Value], text: str | None, where: scope.Scope) -> None:
+    """`read` and its kin: what stands on the input goes into the variables named."""
+    names = [word.text for word in words if not word.text.startswith("-")]
+    for name in names:
+        where.assign(name, paths.UNKNOWN if text is None else text.rstrip("\n"))
 
 
 EFFECTS: dict[str, Effect] = {

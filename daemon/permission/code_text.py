@@ -12,9 +12,10 @@ LITERALS = 64
 _LITERAL = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`\n]*)`")
 _QUOTING = re.compile(r"(?:qx|qw|%x|q)[{(\[/|]([^})\]/|\n]*)[})\]/|]")
 _DESTROYS = re.compile(r"rmtree|rm_rf|rm_r\b|remove_tree|removedirs|rmdir|unlink|rmSync|rimraf")
+_RUNS = re.compile(r"(?:(?:^|[\d$/;{}])\s*e\s+|!|\bshell\s+|\bsystem\s+)([^\n]+)")
 _FORKS = re.compile(r"\bfork\b")
 _LOOPS = re.compile(r"\b(while|for|loop|until|forever)\b")
-_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[0-7]{3}|.)")
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|.)")
 
 
 def literals(code: str) -> list[str]:
@@ -31,7 +32,7 @@ def literals(code: str) -> list[str]:
 def _unescaped(text: str) -> str:
     def read(match: re.Match[str]) -> str:
         escape = match[1]
-        if escape[0] == "x":
+        if escape[0] in "xu" and len(escape) > 1:
             return chr(int(escape[1:], 16))
         if len(escape) == 3:
             return chr(int(escape, 8) & 0xFF)
@@ -48,6 +49,7 @@ def suspects(code: str) -> Iterator[str]:
         yield " ".join(found)
     if _DESTROYS.search(code):
         yield from (f"rm -rf {text}" for text in found)
+    yield from (match[1] for match in _RUNS.finditer(code[:CODE_CHARS]))
     stripped = code[:CODE_CHARS].lstrip("!:.\\ ")
     if stripped != code:
         yield stripped

@@ -14,6 +14,7 @@ from daemon.permission import (
     rules,
     scope,
     shell_syntax,
+    structure,
     walk,
 )
 
@@ -103,29 +104,16 @@ def _found(
         found.note(
             "several", findings.NEVER_ALWAYS, "does several things at once, and not only reads"
         )
-    if found.verdict is findings.READONLY and not _read_alike(text, seen):
+    if found.verdict is findings.READONLY and not structure.read_alike(text, seen):
         found.note("not-understood", findings.NEVER_ALWAYS, "cannot be fully understood")
     return found, seen
-
-
-def _read_alike(text: str, seen: list[shell_syntax.Command]) -> bool:
-    """Whether our own lexer, reading the whole text, sees the same commands as the grammar."""
-    flat = shell_syntax.flat(text)
-    if flat is None or len(flat) != len(seen):
-        return False
-    return all(
-        [word.plain for word in one.words] == [word.plain for word in other.words]
-        and [(r.descriptor, r.operator, r.target.plain) for r in one.redirects]
-        == [(r.descriptor, r.operator, r.target.plain) for r in other.redirects]
-        for one, other in zip(flat, seen, strict=True)
-    )
 
 
 def _argv(text: str, seen: list[shell_syntax.Command]) -> tuple[str, ...] | None:
     """The words of the only command, where no shell is needed to run them."""
     if len(seen) != 1 or seen[0].redirects or not seen[0].words:
         return None
-    if not _read_alike(text, seen):
+    if not structure.read_alike(text, seen):
         return None
     words = [word.plain for word in seen[0].words]
     plain = tuple(word for word in words if word is not None)

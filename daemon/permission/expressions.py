@@ -98,6 +98,8 @@ _TEST_FILES = frozenset(("-nt", "-ot", "-ef"))
 def test(words: Sequence[str]) -> Answer:
     """test and [ in its short forms; -v and -R evaluate subscripts, so they are not known."""
     unknown = Answer(findings.ASK, "is a condition outside the known forms")
+    if any(word in ("-v", "-R") or "$(" in word or "`" in word for word in words):
+        return Answer(findings.NEVER_ALWAYS, "is a condition that can run code", changes=True)
     words = list(words)
     offset = 0
     while words and words[0] == "!":

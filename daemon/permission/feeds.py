@@ -9,9 +9,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from daemon.permission import scope
+from daemon.permission import scope, shell_words
 
 FEED_CHARS = 16384
+_MARK = re.compile(r"(%[sbqdi])")
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|0?[0-7]{1,3}|[\s\S])")
 
 
@@ -27,19 +28,30 @@ class Feed:
 NOTHING = Feed()
 
 
-def output(program: str, words: Sequence[scope.Value], given: Feed) -> Feed:
+def given(redirects: Sequence[shell_words.Redirect], where: scope.Scope) -> Feed | None:
+    """The text that a here-document or here-string puts on the input."""
+    for redirect in reversed(redirects):
+        if redirect.operator == "<<<":
+            return Feed(where.text(redirect.target))
+        if redirect.operator in ("<<", "<<-"):
+            body = redirect.body or ""
+            return Feed(body if not redirect.expands else where.body(body))
+    return None
+
+
+def output(program: str, words: Sequence[scope.Value], taken: Feed) -> Feed:
     """What a command writes, as far as it is known."""
     names = tuple(w for w in words if not w.text.startswith("-"))
     if program in ("echo", "printf"):
         text = said(program, words)
         return Feed(text, names if text is None else (*names, *_fields(text)))
-    if program in ("cat", "tee", "sudo", "sort", "uniq", "head", "tail") and given.text is not None:
-        return given
-    if given.text is not None:
-        return Feed(_filtered(program, [w.text for w in words], given.text))
+    if program in ("cat", "tee", "sudo", "sort", "uniq", "head", "tail") and taken.text is not None:
+        return taken
+    if taken.text is not None:
+        return Feed(_filtered(program, [w.text for w in words], taken.text))
     if program in ("find", "fd", "du", "ls", "cat", "realpath", "readlink"):
         return Feed(None, _listed(program, names))
-    return Feed(None, given.names)
+    return Feed(None, taken.names)
 
 
 def _listed(program: str, names: tuple[scope.Value, ...]) -> tuple[scope.Value, ...]:
@@ -69,15 +81,24 @@ def said(program: str, words: Sequence[scope.Value]) -> str | None:
     if not texts:
         return ""
     pattern, *values = texts
-    out = pattern
-    for value in values:
-        for mark in ("%s", "%b", "%q", "%d"):
-            if mark in out:
-                out = out.replace(mark, value, 1)
-                break
-        else:
-            out += f" {value}"
-    return _escaped(out)[:FEED_CHARS]
+    return _formatted(_escaped(pattern), values)[:FEED_CHARS]
+
+
+def _formatted(pattern: str, values: list[str]) -> str:
+    """The format with its marks filled; values that are left over use it again."""
+    out = ""
+    left = list(values)
+    for _ in range(64):
+        pieces = _MARK.split(pattern)
+        for index, piece in enumerate(pieces):
+            if index % 2 == 0:
+                out += piece
+            elif left:
+                value = left.pop(0)
+                out += _escaped(value) if piece == "%b" else value
+        if not left or len(pieces) == 1:
+            break
+    return out
 
 
 def _escaped(text: str) -> str:

@@ -61,6 +61,12 @@ class Findings:
         """Keep a finding; of one rule the first stays."""
         self.found.setdefault(finding.rule, finding)
 
+    def add_stops(self, other: "Findings") -> None:
+        """Keep the hard stops of another judgement."""
+        for finding in other.found.values():
+            if finding.verdict is HARD_STOP:
+                self.add(finding)
+
     def note(self, rule: str, verdict: Verdict, reason: str, *, changes: bool = False) -> None:
         """Keep a finding from its parts."""
         self.add(Finding(rule, verdict, reason, changes))

@@ -19,8 +19,10 @@ _METADATA = frozenset(
 )
 _METADATA_NAMES = ("metadata.google.internal", "metadata.goog", "instance-data", "metadata")
 _LINK_LOCAL = ipaddress.ip_network("169.254.0.0/16")
+_SMALL = ipaddress.ip_network("0.0.0.0/8")
+"""Any small number is spelt like an address in it; only 0.0.0.0 leads anywhere."""
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
-_URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/*(?P<authority>[^/?#\s'\"]+)")
+_URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/+(?P<authority>[^/?#\s'\"]+)")
 _BARE = re.compile(r"(?:[^@/\s]*@)?(?P<host>\[[^\]]+\]|[^\s:/@,]+)(?::(?P<port>\d+))?(?:[/:].*)?")
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")
 _EMBEDDED = re.compile(r"(?:\d{1,3}[.-]){3}\d{1,3}")
@@ -63,7 +65,11 @@ def _hosts(text: str) -> Iterator[tuple[str, int | None]]:
 
 def _kind(host: str, port: int | None, ports: frozenset[int]) -> Kind:
     name = host.strip("[]").rstrip(".").lower()
-    addresses = [a for a in (_address(name), *_embedded(name)) if a is not None]
+    addresses = [
+        a
+        for a in (_address(name), *_embedded(name))
+        if a is not None and (a not in _SMALL or (a.is_unspecified and (port or name != "0")))
+    ]
     if name in _METADATA_NAMES or any(name.endswith(f".{n}") for n in _METADATA_NAMES[:3]):
         return Kind.METADATA
     if any(a in _METADATA or (a.version == 4 and a in _LINK_LOCAL) for a in addresses):

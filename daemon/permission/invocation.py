@@ -32,7 +32,7 @@ class Invocation:
 
     program: str
     words: Sequence[scope.Value]
-    scope: scope.Scope
+    where: scope.Scope
     path_names: paths.PathNames
     is_network: bool = False
     known_paths: Sequence[tuple[str, Access]] | None = None
@@ -86,15 +86,26 @@ class Invocation:
         """Every path that the words may name."""
         if self.known_paths is not None:
             return tuple(self.known_paths)
-        return tuple((text, Access.ANY) for word in self.words for text in _paths_in(word.text))
+        found = [(text, Access.ANY) for word in self.words for text in _paths_in(word.text)]
+        found.extend((path, Access.ANY) for path in self._below_folders())
+        return tuple(found)
+
+    def _below_folders(self) -> Iterator[str]:
+        """Operands of a program that first goes to the folder behind -C or --directory."""
+        for index, word in enumerate(self.words[:_PIECES_OF_A_WORD]):
+            name, equals, given = word.text.partition("=")
+            if name in ("-C", "--directory", "--chdir", "-D") and not equals:
+                given = self.words[index + 1].text if index + 1 < len(self.words) else ""
+            if given and name in ("-C", "--directory", "--chdir", "-D"):
+                yield from (f"{given}/{other.text}" for other in self.words[:_PIECES_OF_A_WORD])
 
     def kinds(self, path: str) -> frozenset[paths.Kind]:
         """What a path may be, in this call's folder."""
         known = self._kinds.get(path)
         if known is None:
-            home = self.scope.place.home
+            home = self.where.place.home
             expanded = home + path[1:] if path == "~" or path.startswith("~/") else path
-            known = paths.classify(expanded, self.scope.place, self.path_names, self.scope.cwd)
+            known = paths.classify(expanded, self.where.place, self.path_names, self.where.cwd)
             self._kinds[path] = known
         return known
 
@@ -107,10 +118,12 @@ class Invocation:
     @cached_property
     def hosts(self) -> frozenset[hosts.Kind]:
         """The kinds of the hosts that the words name."""
-        ports = self.scope.place.ports
+        ports = self.where.place.ports
         found: set[hosts.Kind] = set()
         for word in self.words:
             text = word.shortest[:_TEXT_CHARS]
+            for name, port in re.findall(r"/dev/(?:tcp|udp)/([^/]+)/(\d+)", text):
+                found |= hosts.kinds(f"{name}:{port}", ports)
             if self.is_network or "://" in text or re.search(r"\d\.\d+\.\d", text):
                 found |= hosts.kinds(text, ports)
         if self.is_network:
@@ -130,7 +143,7 @@ class Invocation:
         parts = [self.program]
         for word in self.words:
             parts.extend((re.sub(r"\[(\w)\]", r"\1", word.shortest), *word.sources))
-        return "\n".join((*parts, self.text)).lower()
+        return "\n".join((*parts, re.sub(r"\[(\w)\]", r"\1", self.text))).lower()
 
 
 def _paths_in(text: str) -> Iterator[str]:

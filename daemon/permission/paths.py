@@ -7,7 +7,7 @@ globs and, as NUL, pieces that only the shell will know; what such a path may na
 import fnmatch
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -45,21 +45,71 @@ class Kind(StrEnum):
     HARMLESS = "harmless"
 
 
-@dataclass(frozen=True)
-class PathNames:
-    """The owner's lists, as patterns. One with a slash in it is a whole path (`~` is the home), one
-    without is the name of a file or a folder anywhere."""
+class NameList:
+    """One of the owner's lists, as patterns, made ready. One with a slash in it is a whole path and
+    what is below it (`~` is the home), one without is the name of a file or a folder anywhere."""
 
-    secret: tuple[str, ...] = ()
-    not_secret: tuple[str, ...] = ()
-    accounts: tuple[str, ...] = ()
-    logins: tuple[str, ...] = ()
-    autorun: tuple[str, ...] = ()
-    critical: tuple[str, ...] = ()
-    disks: tuple[str, ...] = ()
-    kernel: tuple[str, ...] = ()
-    system: tuple[str, ...] = ()
-    harmless: tuple[str, ...] = ()
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._all = tuple(patterns)
+        names = [pattern for pattern in self._all if "/" not in pattern]
+        self._names = frozenset(name for name in names if not _MARKS.search(name))
+        marked = [fnmatch.translate(name) for name in names if _MARKS.search(name)]
+        self._name = re.compile("|".join(marked) if marked else r"(?!)")
+        wholes = [tuple(_split(p)) for p in self._all if "/" in p]
+        self._plain = frozenset(w for w in wholes if not any(map(_MARKS.search, w)))
+        self._marked = tuple(w for w in wholes if any(map(_MARKS.search, w)))
+        self.has_root = "/" in self._all
+
+    def holds(self, parts: tuple[str, ...], home: tuple[str, ...]) -> bool:
+        """Whether a folded path, or a folder above it, is on the list."""
+        if any(map(_MARKS.search, parts)):
+            return any(self._alike(parts, home))
+        if any(part in self._names or self._name.match(part) for part in parts):
+            return True
+        forms = [parts]
+        if parts[: len(home)] == home:
+            forms.append(("~", *parts[len(home) :]))
+        return any(
+            form[:length] in self._plain for form in forms for length in range(1, len(form) + 1)
+        ) or any(
+            len(form) >= len(whole) and all(map(_alike, form, whole))
+            for form in forms
+            for whole in self._marked
+        )
+
+    def _alike(self, parts: tuple[str, ...], home: tuple[str, ...]) -> Iterator[bool]:
+        """The same for a path that is a pattern itself."""
+        yield any(_alike(part, name) for part in parts for name in self._names)
+        yield any(self._name.match(part) for part in parts)
+        for whole in (*self._plain, *self._marked):
+            full = (*home, *whole[1:]) if whole[:1] == ("~",) else whole
+            yield len(parts) >= len(full) and all(map(_alike, parts, full))
+
+    def may_hold_exactly(self, parts: tuple[str, ...]) -> bool:
+        """Whether a path may be one of the list's whole paths, and nothing below."""
+        if parts in self._plain or (not parts and self.has_root):
+            return True
+        is_marked = any(map(_MARKS.search, parts))
+        candidates = (*self._plain, *self._marked) if is_marked else self._marked
+        return any(
+            len(parts) == len(whole) and all(map(_alike, parts, whole)) for whole in candidates
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PathNames:
+    """The owner's lists by what they say of a path."""
+
+    secret: NameList
+    not_secret: NameList
+    accounts: NameList
+    logins: NameList
+    autorun: NameList
+    critical: NameList
+    disks: NameList
+    kernel: NameList
+    system: NameList
+    harmless: NameList
 
 
 def absolute(path: str, cwd: str) -> str:
@@ -119,33 +169,21 @@ def _split(path: str) -> list[str]:
     return [part for part in path.split("/")[: _COMPONENTS + 1] if part]
 
 
-def _named(path: str, patterns: Iterable[str], home: str) -> bool:
-    """Whether the path, or a folder above it, is what one of the patterns says."""
-    parts = _split(path)
-    for pattern in patterns:
-        if "/" not in pattern:
-            if any(_alike(part, pattern) for part in parts):
-                return True
-            continue
-        whole = _split(pattern.replace("~", home, 1) if pattern.startswith("~") else pattern)
-        if len(parts) >= len(whole) and all(map(_alike, parts, whole)):
-            return True
-    return False
-
-
 def _alike(part: str, pattern: str) -> bool:
     """Whether two components, each perhaps a pattern, may be the same name."""
     if part == pattern or (_pattern(pattern) or _NEVER).match(part):
         return True
     written = _pattern(part)
-    if written is None or not any(c.isalnum() for c in part):
+    if written is None or not _WORD.search(part):
         return False
     return bool(written.match(pattern.replace("*", "x")))
 
 
 _NEVER = re.compile(r"(?!)")
+_WORD = re.compile(r"[A-Za-z0-9]")
 
 
+@lru_cache(maxsize=4096)
 def classify(path: str, place: findings.Place, names: PathNames, cwd: str) -> frozenset[Kind]:
     """Everything that a path may be, written as a command would write it."""
     if re.match(r"/+dev/+(tcp|udp)/", path):
@@ -169,6 +207,7 @@ def classify(path: str, place: findings.Place, names: PathNames, cwd: str) -> fr
 
 
 def _special(whole: str, place: findings.Place, names: PathNames, kinds: set[Kind]) -> None:
+    parts, home = tuple(_split(whole)), tuple(_split(place.home))
     lists = (
         (Kind.DISK, names.disks),
         (Kind.KERNEL, names.kernel),
@@ -177,10 +216,10 @@ def _special(whole: str, place: findings.Place, names: PathNames, kinds: set[Kin
         (Kind.AUTORUN, names.autorun),
         (Kind.SYSTEM, names.system),
     )
-    kinds.update(kind for kind, patterns in lists if _named(whole, patterns, place.home))
-    if _named(whole, names.secret, place.home) and not _named(whole, names.not_secret, place.home):
+    kinds.update(kind for kind, known in lists if known.holds(parts, home))
+    if names.secret.holds(parts, home) and not names.not_secret.holds(parts, home):
         kinds.add(Kind.SECRET)
-    if whole in names.harmless:
+    if names.harmless.holds(parts, home):
         kinds.add(Kind.HARMLESS)
     elif is_within(whole, "/dev") and Kind.DISK not in kinds:
         kinds.add(Kind.DEVICE)
@@ -209,14 +248,14 @@ def _is_critical(whole: str, place: findings.Place, names: PathNames) -> bool:
         outcomes.add(absolute(whole.replace(UNKNOWN, ""), "/"))
     above = (place.home, place.cwd)
     for outcome in outcomes:
-        if outcome == "/" or any(may_be(outcome, name) for name in names.critical):
+        if outcome == "/" or names.critical.may_hold_exactly(tuple(_split(outcome))):
             return True
         if may_be(outcome, place.home) or any(may_hold(outcome, target) for target in above):
             return True
         folder, _, last = outcome.rpartition("/")
         if last in ("*", ".*", "?*", "**", ".[!.]*", "{*,.*}", ".??*", UNKNOWN) and (
             folder in ("", place.home)
-            or (last != UNKNOWN and any(may_be(folder, name) for name in names.critical))
+            or (last != UNKNOWN and names.critical.may_hold_exactly(tuple(_split(folder))))
         ):
             return True
     return False

@@ -5,11 +5,21 @@ known completely never makes it so. What a program starts in its turn is `walk`'
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from daemon.permission import deception, expressions, findings, invocation, options, rules, scope
+from daemon.permission import (
+    deception,
+    expressions,
+    findings,
+    invocation,
+    options,
+    paths,
+    rules,
+    scope,
+)
 
 Access = invocation.Access
-Kind = invocation.paths.Kind
+Kind = paths.Kind
 
 _BINARY_FOLDERS = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/")
 _TREE_OPTIONS = ("-r", "-R", "--recursive")
@@ -30,7 +40,7 @@ def name_of(head: scope.Value, found: findings.Findings) -> str:
     if "/" not in text:
         return text
     folder, _, name = text.rpartition("/")
-    if invocation.paths.absolute(folder or "/", "/") + "/" not in _BINARY_FOLDERS or ".." in text:
+    if paths.absolute(folder or "/", "/") + "/" not in _BINARY_FOLDERS or ".." in text:
         found.note(
             "program-file",
             findings.NEVER_ALWAYS,
@@ -51,6 +61,8 @@ def judge(
     is_wrapper: bool = False,
 ) -> None:
     """Add what there is to find about one call; of a wrapper only what the rules say."""
+    if program in ("tar", "bsdtar") and words and words[0].text.isalpha():
+        words = [replace(words[0], text=f"-{words[0].text}"), *words[1:]]
     call = invocation.Invocation(
         program,
         words,
@@ -67,7 +79,7 @@ def judge(
     elif (schema := known.schema(program, words[0].text if words else "")) is not None:
         recognised = True
         _schema(known, schema, call, found)
-    for rule in known.of(program):
+    for rule in known.of(program) if words else known.bound_to(program):
         if rule.holds(call):
             found.add(rule.finding())
             recognised = recognised or bool(rule.programs)
@@ -85,6 +97,20 @@ def judge(
     found.programs.add(program)
 
 
+def variable(known: rules.Rules, name: str, found: findings.Findings, *, alone: bool) -> None:
+    """Add what it means that a variable is set, alone or for one command."""
+    names = known.names
+    is_harmless = rules.matches_any(name, names.harmless_variables)
+    if rules.matches_any(name, names.shell_variables) or not (alone or is_harmless):
+        found.note(
+            "environment",
+            findings.NEVER_ALWAYS,
+            "sets a variable that can change what programs do",
+        )
+    else:
+        found.note("assignment", findings.ASK, "sets a variable")
+
+
 def stops(
     known: rules.Rules,
     program: str,
@@ -96,9 +122,7 @@ def stops(
     """Add only the hard stops of a call."""
     inner = findings.Findings()
     judge(known, program, words, where, inner, text)
-    for finding in inner.found.values():
-        if finding.verdict is findings.HARD_STOP:
-            found.add(finding)
+    found.add_stops(inner)
 
 
 def redirect(
@@ -229,7 +253,7 @@ def _reads(
         if access is Access.WRITE or Kind.HARMLESS in kinds:
             continue
         if access is Access.READ:
-            found.paths.add(invocation.paths.absolute(path, call.scope.cwd))
+            found.paths.add(path if path.startswith("/") else f"{call.where.cwd}/{path}")
         if Kind.SECRET in kinds and is_content:
             found.note("secret", findings.NEVER_ALWAYS, "reads what looks like a secret")
         elif kinds & {Kind.OUTSIDE, Kind.DEVICE}:
@@ -248,7 +272,7 @@ def _writes(call: invocation.Invocation, found: findings.Findings) -> None:
             written(call.kinds(path), found)
 
 
-def written(kinds: frozenset[invocation.paths.Kind], found: findings.Findings) -> None:
+def written(kinds: frozenset[paths.Kind], found: findings.Findings) -> None:
     """What it means to write there."""
     if Kind.HARMLESS in kinds:
         return

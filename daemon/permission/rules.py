@@ -16,6 +16,7 @@ from daemon.domain import base, events
 from daemon.permission import findings, hosts, invocation, options, paths
 
 SCHEMA_VERSION = 1
+KEPT_PROGRAMS = 4096
 
 
 class PermissionsFault(ValueError):
@@ -114,7 +115,7 @@ class _Programs(_Table):
     network: tuple[str, ...]
     text_options: tuple[str, ...]
     harmless_variables: tuple[str, ...]
-    folders: tuple[str, ...]
+    shell_variables: tuple[str, ...]
     unread: tuple[str, ...]
 
 
@@ -127,14 +128,18 @@ class _File(_Table):
     rules: tuple[Rule, ...]
 
 
-@functools.lru_cache(maxsize=8192)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(fnmatch.translate(pattern))
+@functools.lru_cache(maxsize=1024)
+def _matcher(patterns: tuple[str, ...]) -> tuple[frozenset[str], re.Pattern[str] | None]:
+    """The names of a list, and one expression for its patterns."""
+    marked = [pattern for pattern in patterns if re.search(r"[*?\[]", pattern)]
+    expression = "|".join(map(fnmatch.translate, marked))
+    return frozenset(patterns), re.compile(expression) if marked else None
 
 
-def matches_any(text: str, patterns: Sequence[str]) -> bool:
+def matches_any(text: str, patterns: tuple[str, ...]) -> bool:
     """Whether a whole text fits one of the patterns."""
-    return any(text == pattern or _compiled(pattern).match(text) for pattern in patterns)
+    names, expression = _matcher(patterns)
+    return text in names or (expression is not None and expression.match(text) is not None)
 
 
 @dataclass(slots=True)
@@ -147,7 +152,7 @@ class Rules:
     rules: tuple[Rule, ...]
     schemas: Mapping[str, tuple[options.Schema, ...]]
     _by_program: dict[str, tuple[Rule, ...]] = field(default_factory=dict)
-    _any: tuple[Rule, ...] = ()
+    _can_stop: dict[str, bool] = field(default_factory=dict)
 
     def of(self, program: str) -> tuple[Rule, ...]:
         """The rules that may hold for a program."""
@@ -158,15 +163,24 @@ class Rules:
                 for rule in self.rules
                 if not rule.programs or matches_any(program, rule.programs)
             )
-            if len(self._by_program) < 4096:
+            if len(self._by_program) < KEPT_PROGRAMS:
                 self._by_program[program] = known
         return known
 
+    def bound_to(self, program: str) -> Sequence[Rule]:
+        """Those among them that speak of programs: the only ones that hold without any word."""
+        return [rule for rule in self.of(program) if rule.programs]
+
     def can_stop(self, program: str) -> bool:
         """Whether a hard stop is bound to this program by name."""
-        return any(
-            rule.programs and rule.verdict is findings.HARD_STOP for rule in self.of(program)
-        )
+        known = self._can_stop.get(program)
+        if known is None:
+            known = any(
+                rule.programs and rule.verdict is findings.HARD_STOP for rule in self.of(program)
+            )
+            if len(self._can_stop) < KEPT_PROGRAMS:
+                self._can_stop[program] = known
+        return known
 
     def schema(self, program: str, first: str) -> options.Schema | None:
         """The schema for a program, perhaps for its first word."""
@@ -177,7 +191,7 @@ class Rules:
             general = general if schema.first else schema
         return general
 
-    def is_one_of(self, program: str, patterns: Sequence[str]) -> bool:
+    def is_one_of(self, program: str, patterns: tuple[str, ...]) -> bool:
         """Whether a program's name fits one of the patterns."""
         return matches_any(program, patterns)
 
@@ -206,7 +220,7 @@ def parse(table: Mapping[str, object]) -> Rules:
     for schema in file.programs:
         for name in schema.programs:
             schemas[name] = (*schemas.get(name, ()), schema)
-    lists = file.paths.model_dump()
+    lists = {name: paths.NameList(value) for name, value in file.paths.model_dump().items()}
     return Rules(file.names, paths.PathNames(**lists), file.wrappers, file.rules, schemas)
 
 

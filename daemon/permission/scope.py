@@ -126,8 +126,15 @@ class Scope:
                 odd = True
         tilded = self._tilde(pieces, word)
         whole = frozenset(names)
-        for text, globbed in _split(_braced(tilded)):
+        for text, globbed in _split(_braced(tilded), self._blanks()):
             yield Value(text, False, globbed, whole, tuple(sources), odd)
+
+    def _blanks(self) -> re.Pattern[str]:
+        """Where unquoted text is split."""
+        separators = self.variables.get("IFS", "")
+        if separators in ("", " \t\n") or UNKNOWN in separators:
+            return _BLANKS
+        return re.compile(f"[{re.escape(separators[:16])} \t\n]+")
 
     def _tilde(
         self, pieces: list[tuple[str, bool]], word: shell_words.Word
@@ -215,7 +222,9 @@ def substitutions(source: str) -> list[str]:
                     found.append(part.source)
                 elif isinstance(part, shell_words.Parameter):
                     found.extend(substitutions(part.rest))
-    return found or [source]
+                elif isinstance(part, shell_words.Opaque) and part.source.startswith("$("):
+                    found.extend(substitutions(part.source[3:]))
+    return found
 
 
 def _braced(pieces: list[tuple[str, bool]]) -> Iterator[list[tuple[str, bool]]]:
@@ -265,7 +274,9 @@ def _between(first: str, last: str) -> list[str]:
     return [chr(code) for code in range(low, high + 1)]
 
 
-def _split(outcomes: Iterator[list[tuple[str, bool]]]) -> Iterator[tuple[str, bool]]:
+def _split(
+    outcomes: Iterator[list[tuple[str, bool]]], blanks: re.Pattern[str]
+) -> Iterator[tuple[str, bool]]:
     """Fields by blanks in unquoted text, each with whether it is a glob."""
     for pieces in outcomes:
         text, globbed, seen = "", False, False
@@ -273,7 +284,7 @@ def _split(outcomes: Iterator[list[tuple[str, bool]]]) -> Iterator[tuple[str, bo
             if quoted:
                 text, seen = text + piece, True
                 continue
-            first, *others = _BLANKS.split(piece)
+            first, *others = blanks.split(piece)
             text += first
             globbed = globbed or _has_glob(first)
             for other in others:

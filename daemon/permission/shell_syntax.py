@@ -22,6 +22,10 @@ PARSE_READS = 500
 READ_BYTES = 4096
 TREE_DEPTH = 200
 COMMANDS = 400
+CALLS = 300
+"""How many programs may be judged, those in loops, functions and nested texts each time."""
+WORDS = 500
+"""Of one command."""
 
 _LANGUAGE = tree_sitter.Language(tree_sitter_bash.language())
 
@@ -37,6 +41,15 @@ class Budget:
     steps: int = PARSE_STEPS
     reads: int = PARSE_READS
     commands: int = COMMANDS
+    calls: int = CALLS
+
+    def take_call(self, words: int) -> None:
+        """Count one judgement of a program with its words; raises ParseExhausted."""
+        self.calls -= 1
+        if self.calls < 0:
+            raise ParseExhausted("it does too many things")
+        if words > WORDS:
+            raise ParseExhausted("it has too many words")
 
     def take_command(self) -> None:
         """Count one simple command; raises ParseExhausted."""
@@ -219,9 +232,7 @@ class _Mapper:
         for child in node.children:
             if child.type == "&" and items:
                 items[-1] = Group(GroupKind.BACKGROUND, (items[-1],))
-            elif child.is_error or child.is_missing:
-                items.append(self._map(child))
-            elif child.is_named and child.type not in _WORDS:
+            elif _is_broken(child) or (child.is_named and child.type not in _WORDS):
                 items.append(self._map(child))
         return tuple(items)
 
@@ -309,6 +320,10 @@ class _Mapper:
         if background:
             group = Group(kind, (Group(GroupKind.BACKGROUND, items),), variable, tuple(words))
         return group
+
+
+def _is_broken(node: tree_sitter.Node) -> bool:
+    return node.is_error or node.is_missing
 
 
 def simple(source: str) -> Command | None:

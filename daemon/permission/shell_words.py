@@ -9,7 +9,11 @@ cannot read is an `Opaque` part.
 import re
 from dataclasses import dataclass
 
+from daemon.permission import brackets
+
 BLANKS = " \t"
+TOKENS = 5000
+"""Of one text; what is behind them is one opaque word."""
 _METACHARACTERS = frozenset(" \t\n|&;()<>")
 _OPERATORS = ("&&", "||", ";;&", ";;", ";&", "|&", "&", "|", ";", "(", ")", "\n")
 _REDIRECTS = ("<<<", "<<-", "&>>", "<<", "<&", "<>", ">>", ">&", ">|", "&>", "<", ">")
@@ -128,6 +132,10 @@ class Lexer:
         """All tokens up to the end of the text."""
         while self.position < len(self.text):
             self._step()
+            if len(self.tokens) >= TOKENS:
+                rest = self.text[self.position :]
+                self.tokens.append(Word(rest, (Opaque(rest),)))
+                break
         return self.tokens
 
     def _step(self) -> None:
@@ -144,17 +152,24 @@ class Lexer:
             self._operator_or_word()
 
     def _operator_or_word(self) -> None:
-        for operator in _OPERATORS:
+        for operator in _OPERATORS if self.text[self.position] in "|&;()\n" else ():
             if self.text.startswith(operator, self.position):
                 self.tokens.append(Operator(operator))
                 self.position += len(operator)
                 if operator == "\n":
                     self._here_documents()
+                    self._skip_newlines()
                 return
         self.tokens.append(self.word())
 
+    def _skip_newlines(self) -> None:
+        while self.text.startswith("\n", self.position):
+            self.position += 1
+
     def _redirect(self) -> bool:
         text, at = self.text, self.position
+        if text[at] not in "<>&0123456789":
+            return False
         start = at
         while at < len(text) and at - start < 4 and text[at].isdigit() and text[at].isascii():
             at += 1
@@ -210,9 +225,7 @@ class Lexer:
     def _part(self, parts: list[Part], character: str) -> None:
         text, at = self.text, self.position
         if character == "\\":
-            if not text.startswith("\\\n", at):
-                parts.append(Literal(text[at + 1 : at + 2] or "\\", quoted=True))
-            self.position = min(at + 2, len(text))
+            self._escaped(parts)
         elif character == "'":
             end = text.find("'", at + 1)
             parts.append(Literal(text[at + 1 : end], quoted=True) if end > 0 else Opaque("'"))
@@ -225,6 +238,18 @@ class Lexer:
             self._dollar(parts, quoted=False)
         else:
             self._unquoted(parts)
+
+    def _escaped(self, parts: list[Part]) -> None:
+        """A run of characters that each stand behind a backslash."""
+        text, at = self.text, self.position
+        kept: list[str] = []
+        while at < len(text) and text[at] == "\\":
+            if not text.startswith("\\\n", at):
+                kept.append(text[at + 1 : at + 2] or "\\")
+            at += 2
+        if kept:
+            parts.append(Literal("".join(kept), quoted=True))
+        self.position = min(at, len(text))
 
     def _unquoted(self, parts: list[Part]) -> None:
         text, start = self.text, self.position
@@ -283,8 +308,8 @@ class Lexer:
             self.position += 1
             self._double_quoted(parts)
         elif text.startswith("$((", at) or following == "[":
-            parts.append(Opaque(text[at:]))
             self._skip_nested(at + 1)
+            parts.append(Opaque(text[at : self.position]))
         elif following == "(":
             parts.append(self._parenthesised(2, is_file=False, quoted=quoted))
         elif following == "{":
@@ -318,8 +343,8 @@ class Lexer:
             if character != "\\":
                 kept.append(character)
             elif code := _ANSI_CODE.match(self.text, at):
-                digits, base = next((d, 8 if d is code[4] else 16) for d in code.groups() if d)
-                number = int(digits, base) & 0xFF if base == 8 else int(digits, 16)
+                digits = code[code.lastindex or 0]
+                number = int(digits, 8) & 0xFF if code.lastindex == 4 else int(digits, 16)
                 kept.append(chr(number) if 0 < number < 0xD800 else "\N{REPLACEMENT CHARACTER}")
                 at = code.end()
             else:
@@ -339,35 +364,9 @@ class Lexer:
         return Substitution(self.text[start : end - 1], is_file, quoted)
 
     def _skip_nested(self, opening: int) -> int:
-        """Go behind the bracket that closes the one at `opening`, quotes observed."""
-        text, at = self.text, opening + 1
-        closing = {"(": ")", "{": "}", "[": "]"}[text[opening]]
-        depth = 1
-        while at < len(text) and depth:
-            character = text[at]
-            if character == "\\":
-                at += 1
-            elif character == "'" and closing == ")":
-                at = text.find("'", at + 1)
-                if at < 0:
-                    break
-            elif character == '"' and closing == ")":
-                at = _behind_quotes(text, at)
-            elif character == text[opening]:
-                depth += 1
-            elif character == closing:
-                depth -= 1
-            at += 1
-        self.position = len(text) if at < 0 or depth else at
+        """Go behind the bracket that closes the one at `opening`."""
+        self.position = brackets.behind(self.text, opening)
         return self.position
-
-
-def _behind_quotes(text: str, at: int) -> int:
-    """Where the double quotes end that open at `at`; substitutions in them are not entered."""
-    at += 1
-    while at < len(text) and text[at] != '"':
-        at += 2 if text[at] == "\\" else 1
-    return at
 
 
 def _joined(parts: list[Part]) -> list[Part]:

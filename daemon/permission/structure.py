@@ -58,15 +58,36 @@ def _under(node: shell_syntax.Node) -> Iterator[shell_syntax.Node]:
         yield from _under(child)
 
 
-def has_unknown(node: shell_syntax.Node) -> bool:
-    """Whether any part could not be read."""
-    return any(isinstance(part, shell_syntax.Unknown) for part in _under(node))
+def read_alike(text: str, seen: list[shell_syntax.Command]) -> bool:
+    """Whether our own lexer, reading the whole text, sees the same commands as the grammar."""
+    flat = shell_syntax.flat(text)
+    if flat is None or len(flat) != len(seen):
+        return False
+    return all(
+        [word.source for word in one.words] == [word.source for word in other.words]
+        and [(r.descriptor, r.operator, r.target.source, r.body) for r in one.redirects]
+        == [(r.descriptor, r.operator, r.target.source, r.body) for r in other.redirects]
+        for one, other in zip(flat, seen, strict=True)
+    )
 
 
-def is_one_pipeline(node: shell_syntax.Node) -> bool:
-    """Whether there is a single command or a single pipeline."""
-    items = [child for child in children(node) if not isinstance(child, shell_syntax.Comment)]
-    return len(items) <= 1
+def pieces(text: str) -> Iterator[tuple[shell_syntax.Command, bool]]:
+    """What stands between operators, reserved words left out, each with whether it is piped into.
+    The values of a loop are no command."""
+    words: list[shell_words.Word] = []
+    redirects: list[shell_words.Redirect] = []
+    is_piped = False
+    for token in [*shell_words.Lexer(text).read(), shell_words.Operator("\n")]:
+        if isinstance(token, shell_words.Redirect):
+            redirects.append(token)
+        elif isinstance(token, shell_words.Word):
+            if words or token.source not in RESERVED:
+                words.append(token)
+        else:
+            if words or redirects:
+                yield shell_syntax.Command("", tuple(words), tuple(redirects)), is_piped
+            words, redirects = [], []
+            is_piped = token.text in ("|", "|&") or (is_piped and token.text in ("(", "\n"))
 
 
 def _is_call(node: shell_syntax.Node, name: str) -> bool:
@@ -149,6 +170,14 @@ def folded(value: scope.Value, namer: Namer, where: scope.Scope) -> scope.Value:
         return value
     text = value.text.replace(paths.UNKNOWN, said.rstrip("\n"))
     return scope.Value(text, names=value.names, sources=value.sources)
+
+
+def fields(value: scope.Value) -> list[scope.Value]:
+    """A value that the shell splits at blanks."""
+    texts = value.text.split()
+    if len(texts) <= 1:
+        return [value]
+    return [scope.Value(text, False, value.globbed, value.names) for text in texts]
 
 
 def _said(source: str, namer: Namer, where: scope.Scope) -> str | None:

@@ -55,8 +55,8 @@ class Walk:
         """
         node = shell_syntax.parse(text, self.budget)
         self.visit(node, where, feed)
-        if structure.has_unknown(node):
-            self._salvage(text, where)
+        if not structure.read_alike(text, self.seen):
+            self._salvage(text, where.copy())
 
     def nested(self, text: str, where: scope.Scope, *, only_stops: bool = False) -> None:
         """Judge a text that another command would run, or might."""
@@ -74,9 +74,9 @@ class Walk:
             calling=self.calling,
         )
         inner.run(text, where)
-        for finding in inner.found.found.values():
-            if finding.verdict is findings.HARD_STOP or not only_stops:
-                self.found.add(finding)
+        self.found.add_stops(inner.found)
+        for finding in () if only_stops else inner.found.found.values():
+            self.found.add(finding)
 
     def visit(
         self, node: shell_syntax.Node, where: scope.Scope, feed: feeds.Feed = feeds.NOTHING
@@ -96,7 +96,7 @@ class Walk:
                 self._group(node, where, feed)
             case shell_syntax.Redirected():
                 self._redirects(node.redirects, where)
-                return self.visit(node.node, where, _input(node.redirects, where) or feed)
+                return self.visit(node.node, where, feeds.given(node.redirects, where) or feed)
             case shell_syntax.Function():
                 self._function(node, where)
             case shell_syntax.Comment():
@@ -150,36 +150,25 @@ class Walk:
         self.functions[node.name] = node.body
 
     def _salvage(self, text: str, where: scope.Scope) -> None:
-        """Hard stops in a text that has no tree: every piece between operators, on its own."""
-        words: list[shell_words.Word] = []
+        """Hard stops that the tree may hide: every piece that our lexer sees."""
         inner = Walk(self.rules, findings.Findings(), self.budget, self.text, self.depth)
-        for token in [*shell_words.Lexer(text).read(), shell_words.Operator("\n")]:
-            if isinstance(token, shell_words.Redirect):
-                inner._redirects((token,), where)
-            elif isinstance(token, shell_words.Word):
-                if words or token.source not in structure.RESERVED:
-                    words.append(token)
-            elif words:
-                self.budget.take_command()
-                inner._command(shell_syntax.Command("", tuple(words)), where, feeds.NOTHING)
-                words = []
-        for finding in inner.found.found.values():
-            if finding.verdict is findings.HARD_STOP:
-                self.found.add(finding)
+        flow = feeds.NOTHING
+        for command, is_piped in structure.pieces(text):
+            flow = inner._command(command, where, flow if is_piped else feeds.NOTHING)
+        self.found.add_stops(inner.found)
 
     def _command(
         self, node: shell_syntax.Command, where: scope.Scope, feed: feeds.Feed
     ) -> feeds.Feed:
-        if self.depth == 0:
-            self.seen.append(node)
+        self.seen.append(node)
         words = list(node.words)
         assigned: dict[str, str] = {}
         while words and (match := _ASSIGNMENT.match(words[0].source)):
             text = self._assigned(words.pop(0), match, where)
             assigned[match[1]] = text
-            self._variable(match[1], alone=False)
+            programs.variable(self.rules, match[1], self.found, alone=not words)
         self._redirects(node.redirects, where)
-        feed = _input(node.redirects, where) or feed
+        feed = feeds.given(node.redirects, where) or feed
         values = [value for word in words for value in self._expand(word, where)]
         if not values:
             for name, text in assigned.items():
@@ -198,20 +187,6 @@ class Walk:
         text = " ".join(value.text for value in self._expand(rest, where))
         return where.variables.get(match[1], "") + text if match[3] else text
 
-    def _variable(self, name: str, *, alone: bool) -> None:
-        """What it means that a variable is set, alone or for one command."""
-        del alone
-        if rules.matches_any(name, self.rules.names.harmless_variables):
-            self.found.note("assignment", findings.ASK, "sets a variable")
-        elif name.isupper():
-            self.found.note(
-                "environment",
-                findings.NEVER_ALWAYS,
-                "sets a variable that can change what programs do",
-            )
-        else:
-            self.found.note("assignment", findings.ASK, "sets a variable")
-
     def _expand(self, word: shell_words.Word, where: scope.Scope) -> list[scope.Value]:
         values = where.expand(word)
         for source in dict.fromkeys(s for value in values for s in value.sources):
@@ -221,7 +196,10 @@ class Walk:
             self.nested(source, where.copy())
         if any(rules.matches_any(n, ("DUCKLM_*",)) for value in values for n in value.names):
             self.found.note("own-variables", findings.HARD_STOP, "reads the daemon's own variables")
-        return [structure.folded(value, self, where) for value in values]
+        folded = [structure.folded(value, self, where) for value in values]
+        if any(isinstance(p, shell_words.Substitution) and not p.quoted for p in word.parts):
+            return [piece for value in folded for piece in structure.fields(value)]
+        return folded
 
     def _redirects(self, redirects: Sequence[shell_words.Redirect], where: scope.Scope) -> None:
         for redirect in redirects:
@@ -232,7 +210,8 @@ class Walk:
             target = values[0] if len(values) == 1 else scope.Value(paths.UNKNOWN)
             if redirect.operator in (">&", "<&") and re.fullmatch(r"\d{1,2}-?|-", target.text):
                 continue
-            self._redirect(redirect.operator, target, where)
+            is_write = redirect.operator in _WRITES
+            programs.redirect(self.rules, is_write, target, where, self.found)
 
     def _text_input(self, redirect: shell_words.Redirect, where: scope.Scope) -> None:
         self.found.note("text-input", findings.ASK, "feeds text to a program")
@@ -245,13 +224,10 @@ class Walk:
                 )
                 self.nested(source, where.copy())
 
-    def _redirect(self, operator: str, target: scope.Value, where: scope.Scope) -> None:
-        is_write = operator in _WRITES
-        programs.redirect(self.rules, is_write, target, where, self.found)
-
     def call(self, values: list[scope.Value], where: scope.Scope, feed: feeds.Feed) -> feeds.Feed:
         """Judge a program with its words; returns what it would write, where that is known."""
         head, words = values[0], values[1:]
+        self.budget.take_call(len(words))
         if head.text in self.aliases and head.text not in self.calling:
             self._within(head.text, self.aliases[head.text], words, where)
             return feeds.NOTHING
@@ -268,7 +244,9 @@ class Walk:
         else:
             programs.judge(self.rules, program, words, where, self.found, self.text)
             self._tails(program, words, where, feed)
-        if program in builtins.EFFECTS:
+        if program in builtins.READERS:
+            builtins.read(words, feed.text, where)
+        elif program in builtins.EFFECTS:
             builtins.EFFECTS[program](self, words, where)
         self._code(program, words, where, feed)
         return feeds.output(program, words, feed)
@@ -299,18 +277,8 @@ class Walk:
         self.found.note(
             "made-name", findings.NEVER_ALWAYS, "runs a program whose name the shell makes"
         )
-        if head.shortest and not head.globbed:
-            shorter = [scope.Value(head.shortest), *words]
-            self._stops_of(shorter, where)
-        elif words and not head.globbed:
-            self._stops_of(words, where)
         programs.stops(self.rules, "rm", words, where, self.found, self.text)
-        self._tails("", words, where, feeds.NOTHING)
-
-    def _stops_of(self, values: list[scope.Value], where: scope.Scope) -> None:
-        name = values[0].shortest.rpartition("/")[2]
-        if self.rules.can_stop(name):
-            programs.stops(self.rules, name, values[1:], where, self.found, self.text)
+        self._tail_words([scope.Value(head.shortest), *words], [], where)
 
     def _wrapped(
         self,
@@ -322,14 +290,12 @@ class Walk:
     ) -> None:
         """A wrapper is never milder than asking, and asks once only for what merely reads."""
         self.found.note("wrapper", findings.ASK, f"runs another program behind {program}")
-        programs.judge(
-            self.rules, program, words, where, self.found, self.text, is_wrapper=True
-        )
+        programs.judge(self.rules, program, words, where, self.found, self.text, is_wrapper=True)
         if wrappers.is_odd(self.rules, program, words):
             self.found.note(
                 "wrapper-options", findings.NEVER_ALWAYS, f"changes how {program} runs a program"
             )
-        if re.search(r"[\s;|&]", inner[0].text):
+        if re.search(r"[\s;|&$`<>(){}]", inner[0].text):
             self.nested(" ".join(word.text for word in inner), where.copy())
         elif program in ("xargs", "parallel"):
             self._tails(program, words, where, feed)
@@ -356,24 +322,35 @@ class Walk:
         if program in ("echo", "printf", "test", "["):
             return
         roots = structure.roots_of(program, words)
-        words = [structure.replaced(word, roots) for word in words]
+        if roots:
+            found = [structure.replaced(word, roots) for word in words]
+            self._tail_words(found, roots, where)
         fed = [*words, *feed.names] if program in ("xargs", "parallel") else words
+        is_shell = self.rules.is_one_of(program, self.rules.names.shells)
+        self._tail_words(fed, roots, where, has_texts=not is_shell)
+
+    def _tail_words(
+        self,
+        fed: list[scope.Value],
+        roots: list[scope.Value],
+        where: scope.Scope,
+        *,
+        has_texts: bool = True,
+    ) -> None:
         for index, word in enumerate(fed[:TAIL_WORDS]):
             name = word.shortest.rpartition("/")[2]
-            if self.rules.can_stop(name):
+            if name and self.rules.can_stop(name):
                 programs.stops(
                     self.rules, name, [*fed[index + 1 :], *roots], where, self.found, self.text
                 )
                 self._code_stops(name, fed[index + 1 :], where)
-            elif self._is_text(words, index):
+            if has_texts and self._is_text(fed, index):
                 self._suspect(word.shortest, where)
 
     def _code_stops(self, name: str, words: list[scope.Value], where: scope.Scope) -> None:
         inner = Walk(self.rules, findings.Findings(), self.budget, self.text, self.depth)
         inner._code(name, words, where, feeds.NOTHING)
-        for finding in inner.found.found.values():
-            if finding.verdict is findings.HARD_STOP:
-                self.found.add(finding)
+        self.found.add_stops(inner.found)
 
     def _is_text(self, words: list[scope.Value], index: int) -> bool:
         """Whether a word could be a command of its own, and not a message to people."""
@@ -384,9 +361,10 @@ class Walk:
 
     def _suspect(self, text: str, where: scope.Scope) -> None:
         """A text that something might run: only a hard stop in it counts."""
-        if self.depth >= NESTED_TEXTS:
-            raise shell_syntax.ParseExhausted("texts are nested too deeply")
-        for piece in structure.commands_in(text):
+        pieces = structure.commands_in(text) if self.depth < NESTED_TEXTS else []
+        if not pieces:
+            self.found.note("too-deep", findings.NEVER_ALWAYS, "is nested too deeply")
+        for piece in pieces:
             self.budget.take_command()
             self.nested(piece, where.copy(), only_stops=True)
 
@@ -415,14 +393,3 @@ class Walk:
         for suspect in code_text.suspects(code):
             self.budget.take_command()
             self.nested(suspect, where.copy(), only_stops=True)
-
-
-def _input(redirects: Sequence[shell_words.Redirect], where: scope.Scope) -> feeds.Feed | None:
-    """The text that a here-document or here-string puts on the input."""
-    for redirect in reversed(redirects):
-        if redirect.operator == "<<<":
-            return feeds.Feed(where.text(redirect.target))
-        if redirect.operator in ("<<", "<<-"):
-            body = redirect.body or ""
-            return feeds.Feed(body if not redirect.expands else where.body(body))
-    return None

@@ -48,7 +48,8 @@ def is_odd(known: rules.Rules, program: str, words: Sequence[scope.Value]) -> bo
     before = words[: _behind_options(wrapper, words)]
     has_assignment = wrapper.assigns and any(_ASSIGNMENT.match(w.text) for w in words)
     return has_assignment or any(
-        w.text not in wrapper.values and not re.fullmatch(r"-[0-9.]+|--", w.text)
+        not w.text.startswith(wrapper.values or ("\0",))
+        and not re.fullmatch(r"-[0-9.]+|--", w.text)
         for w in before
         if w.text.startswith("-")
     )
@@ -58,7 +59,7 @@ def shell_text(words: Sequence[scope.Value]) -> tuple[str | None, Sequence[scope
     """The text behind -c of a shell, with the positional parameters that follow it."""
     for index, word in enumerate(words):
         if _TEXT_OPTION.fullmatch(word.text) or word.text == "--command":
-            rest = [w for w in words[index + 1 :]]
+            rest = list(words[index + 1 :])
             while rest and re.match(r"[-+][A-Za-z-]", rest[0].text):
                 rest = rest[1:]
             return (rest[0].text, rest[2:]) if rest else (None, ())
