@@ -13,7 +13,7 @@ import pydantic
 class Value(pydantic.BaseModel):
     """An immutable value with a closed schema."""
 
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
 class Effect(StrEnum):

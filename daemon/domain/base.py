@@ -10,9 +10,12 @@ _set = object.__setattr__
 
 
 class Value(pydantic.BaseModel):
-    """An immutable value with a closed schema; wrong types and unknown fields are errors."""
+    """An immutable value with a closed schema; wrong types and unknown fields are errors.
 
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True)
+    Its validator is built with the first value: building all of them would slow every start.
+    """
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     def but(self, changes: Mapping[str, object]) -> Self:
         """A copy with other values for some fields, which are not checked again.

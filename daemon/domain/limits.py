@@ -12,8 +12,6 @@ from daemon.domain import base
 class Limits(base.Value):
     """Bounds of one daemon. Defaults suit one person on one machine."""
 
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True)
-
     inbox_inputs: int = pydantic.Field(default=1024, ge=8)
     batch_inputs: int = pydantic.Field(default=64, ge=1)
     subscribers: int = pydantic.Field(default=64, ge=1)

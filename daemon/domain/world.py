@@ -7,8 +7,6 @@ never touched.
 
 from enum import StrEnum
 
-import pydantic
-
 from daemon.domain import base, events, ids, messages, principals, state
 from tools import contract
 
@@ -146,8 +144,6 @@ class World:
 
 class Snapshot(base.Value):
     """A checkpoint: the world at `head_seq`, in the order in which its tasks came."""
-
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True)
 
     version: int
     head_seq: int

@@ -3,6 +3,7 @@
 Closed schemas only: what does not parse is an error that names the event, never a guess.
 """
 
+import functools
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
@@ -21,7 +22,14 @@ LIFTS: Mapping[tuple[str, int], Lift] = {}
 EVENT_CLASSES: Mapping[str, type[events.Event]] = {
     str(cls.model_fields["type"].default): cls for cls in get_args(events.Event)
 }
-_VALIDATORS = {name: cls.__pydantic_validator__ for name, cls in EVENT_CLASSES.items()}
+
+
+@functools.cache
+def _validator(type_name: str) -> Any:
+    """What reads events of a type; built with the first one of it."""
+    cls = EVENT_CLASSES[type_name]
+    cls.model_rebuild()
+    return cls.__pydantic_validator__
 
 
 class Codec:
@@ -48,7 +56,7 @@ class Codec:
         try:
             if version != self.version:
                 type_name, body = self._lift(seq, type_name, version, body)
-            event: events.Event = _VALIDATORS[type_name].validate_json(body)
+            event: events.Event = _validator(type_name).validate_json(body)
         except KeyError as error:
             raise errors.StorageFault(
                 f"Event {seq} of the log has the unknown type {type_name!r}."
