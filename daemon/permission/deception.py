@@ -4,12 +4,14 @@ Answers for the characters of the text alone; what they would run is judged else
 the text: it is shown and run as it is, or not at all.
 """
 
+import re
 import unicodedata
 
 from daemon.permission import findings
 
 TEXT_BYTES = 64 * 1024
-PADDING_CHARS = 40
+_PADDING = re.compile(r"[ \t]{24}|(?:\\?\n[ \t]*){8}")
+"""More blank than indentation takes, by columns or by lines."""
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _PLAIN = frozenset("\n\t ")
 _SHOWN_AS_NOTHING = frozenset("\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5\u2800\u180e")
@@ -39,7 +41,7 @@ def inspect(text: str, found: findings.Findings) -> None:
             )
         elif any(_is_odd_space(character) for character in text):
             found.note("odd-spaces", findings.NEVER_ALWAYS, "holds spaces that the shell does not")
-    if " " * PADDING_CHARS in text or "\n" * PADDING_CHARS in text or "\t" * PADDING_CHARS in text:
+    if _PADDING.search(text):
         found.note("padding", findings.NEVER_ALWAYS, "hides its end behind blank space")
 
 

@@ -42,7 +42,11 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 def kinds(text: str, ports: frozenset[int]) -> frozenset[Kind]:
     """The kinds of every host that a word may name; nothing where it names none."""
-    return frozenset(_kind(host, port, ports) for host, port in _hosts(_decoded(text)))
+    decoded = _decoded(text)
+    found = {_kind(host, port, ports) for host, port in _hosts(decoded)}
+    if any(_address(match[0]) in _METADATA for match in _EMBEDDED.finditer(decoded)):
+        found.add(Kind.METADATA)
+    return frozenset(found)
 
 
 def _decoded(text: str) -> str:

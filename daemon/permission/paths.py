@@ -100,6 +100,7 @@ class NameList:
 class PathNames:
     """The owner's lists by what they say of a path."""
 
+    own: NameList
     secret: NameList
     not_secret: NameList
     accounts: NameList
@@ -216,6 +217,8 @@ def _special(whole: str, place: findings.Place, names: PathNames, kinds: set[Kin
         (Kind.AUTORUN, names.autorun),
         (Kind.SYSTEM, names.system),
     )
+    if names.own.holds(parts, home):
+        kinds.add(Kind.STATE)
     kinds.update(kind for kind, known in lists if known.holds(parts, home))
     if names.secret.holds(parts, home) and not names.not_secret.holds(parts, home):
         kinds.add(Kind.SECRET)

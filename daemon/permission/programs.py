@@ -37,10 +37,8 @@ def name_of(head: scope.Value, found: findings.Findings) -> str:
             "runs a program whose name is not written in plain letters",
         )
         text = deception.folded(text)
-    if "/" not in text:
-        return text
-    folder, _, name = text.rpartition("/")
-    if paths.absolute(folder or "/", "/") + "/" not in _BINARY_FOLDERS or ".." in text:
+    name = text.rpartition("/")[2]
+    if not bare_name(text):
         found.note(
             "program-file",
             findings.NEVER_ALWAYS,
@@ -48,6 +46,15 @@ def name_of(head: scope.Value, found: findings.Findings) -> str:
             changes=True,
         )
     return name
+
+
+def bare_name(text: str) -> str:
+    """The name of a program of the system's; nothing where it is a file elsewhere."""
+    if "/" not in text:
+        return text
+    folder, _, name = text.rpartition("/")
+    is_own = text.startswith("/") and paths.absolute(folder or "/", "/") + "/" in _BINARY_FOLDERS
+    return name if is_own else ""
 
 
 def judge(
@@ -118,10 +125,14 @@ def stops(
     where: scope.Scope,
     found: findings.Findings,
     text: str = "",
+    *,
+    is_sure: bool = True,
 ) -> None:
-    """Add only the hard stops of a call."""
+    """Add only the hard stops of a call; where it is a guess, not those of the bare name."""
     inner = findings.Findings()
     judge(known, program, words, where, inner, text)
+    for name in () if is_sure else known.bare:
+        inner.found.pop(name, None)
     found.add_stops(inner)
 
 
@@ -178,9 +189,23 @@ def _expression(known: rules.Rules, call: invocation.Invocation, found: findings
         call.known_operands = [call.words[index] for index in answer.reads]
         is_tree = call.program == "find"
         _reads(call, found, is_tree=is_tree, is_content=not is_tree)
+        if is_tree and "outside" in found.found and _seeks_secret(call):
+            found.note(
+                "seeks-secret", findings.NEVER_ALWAYS, "searches for what looks like a secret"
+            )
     elif call.program == "find":
         call.known_operands = _find_roots(call.words)
     return True
+
+
+def _seeks_secret(call: invocation.Invocation) -> bool:
+    """Whether find looks for the name of a secret file."""
+    return any(
+        paths.Kind.SECRET in call.kinds(word.text.replace("*", filling).replace("?", filling))
+        for before, word in zip(call.words, call.words[1:], strict=False)
+        for filling in ("", "x")
+        if before.text in ("-name", "-iname", "-path", "-ipath", "-wholename", "-regex")
+    )
 
 
 def _find_roots(words: Sequence[scope.Value]) -> list[scope.Value]:

@@ -69,6 +69,12 @@ class Rule(_Table):
             and (not self.mentions or any(m in call.mentioned for m in self.mentions))
         )
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether a program's name alone is enough."""
+        conditions = (self.first, self.options, self.operands, self.targets, self.reaches)
+        return not any((*conditions, self.names, self.mentions))
+
     def _fits_words(self, call: invocation.Invocation) -> bool:
         if self.not_programs and matches_any(call.program, self.not_programs):
             return False
@@ -87,6 +93,7 @@ class Rule(_Table):
 
 
 class _Paths(_Table):
+    own: tuple[str, ...]
     secret: tuple[str, ...]
     not_secret: tuple[str, ...]
     accounts: tuple[str, ...]
@@ -117,6 +124,8 @@ class _Programs(_Table):
     harmless_variables: tuple[str, ...]
     shell_variables: tuple[str, ...]
     unread: tuple[str, ...]
+    asks_password: tuple[str, ...]
+    runs_no_words: tuple[str, ...]
 
 
 class _File(_Table):
@@ -151,6 +160,7 @@ class Rules:
     wrappers: Mapping[str, Wrapper]
     rules: tuple[Rule, ...]
     schemas: Mapping[str, tuple[options.Schema, ...]]
+    bare: frozenset[str]
     _by_program: dict[str, tuple[Rule, ...]] = field(default_factory=dict)
     _can_stop: dict[str, bool] = field(default_factory=dict)
 
@@ -221,7 +231,14 @@ def parse(table: Mapping[str, object]) -> Rules:
         for name in schema.programs:
             schemas[name] = (*schemas.get(name, ()), schema)
     lists = {name: paths.NameList(value) for name, value in file.paths.model_dump().items()}
-    return Rules(file.names, paths.PathNames(**lists), file.wrappers, file.rules, schemas)
+    return Rules(
+        file.names,
+        paths.PathNames(**lists),
+        file.wrappers,
+        file.rules,
+        schemas,
+        frozenset(r.id for r in file.rules if r.is_bare),
+    )
 
 
 def load(table: Mapping[str, object], judge: Judge) -> Rules:

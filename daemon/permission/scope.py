@@ -114,7 +114,7 @@ class Scope:
                 pieces.append((part.text, part.quoted))
             elif isinstance(part, shell_words.Parameter):
                 names.add(part.name)
-                odd = odd or part.prefix == "!" or part.index not in ("", "[@]", "[*]")
+                odd = odd or _is_evaluated(part)
                 sources.extend(substitutions(part.rest))
                 pieces.append((self._parameter(part), part.quoted))
             elif isinstance(part, shell_words.Substitution):
@@ -187,6 +187,16 @@ class Scope:
             start = int(match[1])
             return value[start:][: int(match[2])] if match[2] else value[start:]
         return _trimmed(value, rest)
+
+
+def _is_evaluated(part: shell_words.Parameter) -> bool:
+    """Whether the shell reads part of an expansion as code: a name, a subscript, a prompt."""
+    if part.prefix == "!" or part.index not in ("", "[@]", "[*]"):
+        return True
+    rest = part.rest
+    if not rest or _SLICE.fullmatch(rest):
+        return False
+    return not rest.startswith((":-", ":=", ":+", ":?", *"-=+?#%/^,"))
 
 
 def _trimmed(value: str, rest: str) -> str:

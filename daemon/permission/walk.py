@@ -173,8 +173,6 @@ class Walk:
         if not values:
             for name, text in assigned.items():
                 where.assign(name, text)
-            if assigned and not node.words[len(assigned) :]:
-                self.found.note("assignment", findings.ASK, "sets a variable")
             return feed if not words else feeds.NOTHING
         return self.call(values, where, feed)
 
@@ -249,6 +247,8 @@ class Walk:
         elif program in builtins.EFFECTS:
             builtins.EFFECTS[program](self, words, where)
         self._code(program, words, where, feed)
+        if feed.text is not None and program in self.rules.names.asks_password:
+            self.found.note("password", findings.HARD_STOP, "gives a password in the command")
         return feeds.output(program, words, feed)
 
     def _within(self, name: str, text: str, words: list[scope.Value], where: scope.Scope) -> None:
@@ -317,7 +317,8 @@ class Walk:
     ) -> None:
         """Hard stops in the words of a program that may run them, and in texts among them."""
         schema = self.rules.schema(program, words[0].text if words else "")
-        if schema is not None and schema.verdict == "allow-readonly":
+        is_known = schema is not None and f"unknown-option-{program}" not in self.found.found
+        if is_known or (schema is not None and schema.verdict == "allow-readonly"):
             return
         if program in ("echo", "printf", "test", "["):
             return
@@ -327,7 +328,9 @@ class Walk:
             self._tail_words(found, roots, where)
         fed = [*words, *feed.names] if program in ("xargs", "parallel") else words
         is_shell = self.rules.is_one_of(program, self.rules.names.shells)
-        self._tail_words(fed, roots, where, has_texts=not is_shell)
+        names = self.rules.names
+        is_runner = not rules.matches_any(program, names.runs_no_words + names.interpreters)
+        self._tail_words(fed, roots, where, has_texts=not is_shell, is_sure=is_runner)
 
     def _tail_words(
         self,
@@ -336,12 +339,14 @@ class Walk:
         where: scope.Scope,
         *,
         has_texts: bool = True,
+        is_sure: bool = True,
     ) -> None:
         for index, word in enumerate(fed[:TAIL_WORDS]):
-            name = word.shortest.rpartition("/")[2]
+            name = programs.bare_name(word.shortest)
             if name and self.rules.can_stop(name):
+                rest = [*fed[index + 1 :], *roots]
                 programs.stops(
-                    self.rules, name, [*fed[index + 1 :], *roots], where, self.found, self.text
+                    self.rules, name, rest, where, self.found, self.text, is_sure=is_sure
                 )
                 self._code_stops(name, fed[index + 1 :], where)
             if has_texts and self._is_text(fed, index):
