@@ -64,7 +64,11 @@ HOMES = {
     "grpc_testing": ("tests/",),
     "hnswlib": ("memory/index.py",),
     "httpx": ("daemon/models/", "tools/web.py", "tests/"),
-    "llama_cpp": ("daemon/models/worker/", "scripts/benchmarks/"),  # measured raw beside it
+    "llama_cpp": (
+        "daemon/models/worker/",
+        "scripts/benchmarks/",
+        "tests/integration/models/",
+    ),  # measured raw beside it
     "mcp": ("tools/mcp",),
     "nio": ("bots/matrix/", "tests/"),
     "proto": _CLIENTS,

