@@ -220,7 +220,8 @@ def _special(whole: str, place: findings.Place, names: PathNames, kinds: set[Kin
     if names.own.holds(parts, home):
         kinds.add(Kind.STATE)
     kinds.update(kind for kind, known in lists if known.holds(parts, home))
-    if names.secret.holds(parts, home) and not names.not_secret.holds(parts, home):
+    is_excepted = not _MARKS.search(whole) and names.not_secret.holds(parts, home)
+    if names.secret.holds(parts, home) and not is_excepted:
         kinds.add(Kind.SECRET)
     if names.harmless.holds(parts, home):
         kinds.add(Kind.HARMLESS)

@@ -22,7 +22,7 @@ PARSE_READS = 500
 READ_BYTES = 4096
 TREE_DEPTH = 200
 COMMANDS = 400
-CALLS = 300
+CALLS = 200
 """How many programs may be judged, those in loops, functions and nested texts each time."""
 WORDS = 500
 """Of one command."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from daemon.permission import brackets
 
 BLANKS = " \t"
-TOKENS = 5000
+TOKENS = 3000
 """Of one text; what is behind them is one opaque word."""
 _METACHARACTERS = frozenset(" \t\n|&;()<>")
 _OPERATORS = ("&&", "||", ";;&", ";;", ";&", "|&", "&", "|", ";", "(", ")", "\n")
