@@ -166,8 +166,7 @@ class Presenter:
             case "task_state_changed":
                 return self._state_changed(event.task_id, event.task_state_changed)
             case "task_recovered":
-                text = texts.TASK_RECOVERED.format(count=event.task_recovered.count)
-                return (views.Notice(event.task_id, text),)
+                return (views.Notice(event.task_id, texts.TASK_RECOVERED),)
             case "task_decided":
                 return (_decided(event.task_id, event.task_decided),)
             case "answer_given":

@@ -55,7 +55,7 @@ TEXT_NOT_UTF8 = "The text is not valid UTF-8."
 DECISION_UNKNOWN = "The decision must be one of: {choices}."
 
 # --- what happens in a task
-TASK_RECOVERED = "the daemon restarted; the task goes on (recovery {count})"
+TASK_RECOVERED = "the daemon restarted; the task goes on"
 TASK_DECIDED = "{decision}, decided by {by}"
 DECISIONS = {
     "mark_done": "marked as done",
