@@ -55,6 +55,7 @@ _FIND_NUMBER = frozenset(
     + ("-links", "-inum", "-uid", "-gid", "-used")
 )
 _FIND_PATH = frozenset(("-newer", "-anewer", "-cnewer", "-samefile", "-newermm", "-newerma"))
+_FIND_FOLLOWS = frozenset(("-L", "-H", "-follow", "-newermt", "-newerat", "-newerct"))
 _FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _FIND_WRITES = frozenset(("-fprint", "-fprint0", "-fprintf", "-fls"))
 _FIND_VALUE = re.compile(r"[+-]?\d{1,18}[bcwkMG]?")
@@ -84,7 +85,8 @@ def find(words: Sequence[str]) -> Answer:
         elif not given or not (
             word in _FIND_TEXT or (word in _FIND_NUMBER and _FIND_VALUE.fullmatch(given[0]))
         ):
-            return Answer(findings.ASK, f"uses {word[:40]}, which is not known to only read")
+            verdict = findings.ASK if word in _FIND_FOLLOWS else findings.NEVER_ALWAYS
+            return Answer(verdict, f"uses {word[:40]}, which is not known to only read")
         index += 2
     return Answer(findings.READONLY, reads=tuple(reads))
 

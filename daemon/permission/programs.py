@@ -53,7 +53,11 @@ def bare_name(text: str) -> str:
     if "/" not in text:
         return text
     folder, _, name = text.rpartition("/")
-    is_own = text.startswith("/") and paths.absolute(folder or "/", "/") + "/" in _BINARY_FOLDERS
+    is_own = (
+        ".." not in text
+        and text.startswith("/")
+        and paths.absolute(folder or "/", "/") + "/" in _BINARY_FOLDERS
+    )
     return name if is_own else ""
 
 
@@ -295,6 +299,13 @@ def _writes(call: invocation.Invocation, found: findings.Findings) -> None:
     for path, access in call.candidates:
         if access is Access.WRITE:
             written(call.kinds(path), found)
+    if any(not word.plain for word in call.words) and "write" in found.found:
+        found.note(
+            "write-unknown",
+            findings.NEVER_ALWAYS,
+            "changes files that only the shell will name",
+            changes=True,
+        )
 
 
 def written(kinds: frozenset[paths.Kind], found: findings.Findings) -> None:

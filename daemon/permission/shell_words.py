@@ -76,6 +76,8 @@ class Word:
         """The text, where every byte of it stands in the source; None where the shell decides."""
         if not all(isinstance(part, Literal) for part in self.parts) or self.is_active:
             return None
+        if "\\\n" in self.source:  # a line that goes on within a word can change its quoting
+            return None
         return unquoted(self)
 
     @property
@@ -249,6 +251,8 @@ class Lexer:
             at += 2
         if kept:
             parts.append(Literal("".join(kept), quoted=True))
+        if at > len(text):
+            parts.append(Opaque("\\"))
         self.position = min(at, len(text))
 
     def _unquoted(self, parts: list[Part]) -> None:
@@ -321,7 +325,8 @@ class Lexer:
             parts.append(Parameter(following, "", "", "", quoted))
             self.position = at + 2
         else:
-            parts.append(Literal("$", quoted=True))
+            is_cut = text.startswith("\\\n", at + 1)
+            parts.append(Opaque("$") if is_cut else Literal("$", quoted=True))
             self.position = at + 1
 
     def _braced(self, parts: list[Part], quoted: bool) -> None:

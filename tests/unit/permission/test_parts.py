@@ -16,7 +16,6 @@ def word(text: str) -> shell_words.Word:
         ("r\\m", "rm"),
         ('""rm', "rm"),
         ("$'\\x72\\155'", "rm"),
-        ("r\\\nm", "rm"),
         ('"a b"c', "a bc"),
         ('"\\$x\\a"', "$x\\a"),
         ("[", "["),
@@ -45,6 +44,7 @@ def test_a_word_that_the_shell_completes_is_not_plain(source: str) -> None:
         ("${nothing:-/etc}", ["/etc"]),
         ("{a,b}{1..2}", ["a1", "a2", "b1", "b2"]),
         ("a$IFS/", ["a", "/"]),
+        ("r\\\nm", ["rm"]),
         ("$nothing/x", ["\0/x"]),
     ],
 )
