@@ -212,7 +212,7 @@ TABLE: dict[str, tuple[Sequence[events_pb2.Update], Sequence[views.View]]] = {
     ),
     "a recovery": (
         [updates.update(1, events_pb2.Event(task_recovered=events_pb2.TaskRecovered(count=2)))],
-        [views.Notice(T, "the daemon restarted; the task goes on (recovery 2)")],
+        [views.Notice(T, "the daemon restarted; the task goes on")],
     ),
     "a decision": (
         [
