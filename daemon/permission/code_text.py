@@ -14,6 +14,7 @@ _QUOTING = re.compile(r"(?:qx|qw|%x|q)[{(\[/|]([^})\]/|\n]*)[})\]/|]")
 _DESTROYS = re.compile(r"rmtree|rm_rf|rm_r\b|remove_tree|removedirs|rmdir|unlink|rmSync|rimraf")
 _RUNS = re.compile(r"(?:(?:^|[\d$/;{}])\s*e\s+|!|\bshell\s+|\bsystem\s+)([^\n]+)")
 _FORKS = re.compile(r"\bfork\b")
+_ENDS = re.compile(r"getppid|\bppid\b|kill\w*\W{1,4}-1\b", re.IGNORECASE)
 _LOOPS = re.compile(r"\b(while|for|loop|until|forever)\b")
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|.)")
 
@@ -55,6 +56,9 @@ def suspects(code: str) -> Iterator[str]:
         yield stripped
 
 
-def is_fork_bomb(code: str) -> bool:
-    """Whether the code forks without end, as far as its words say."""
-    return bool(_FORKS.search(code) and _LOOPS.search(code))
+def hard_stops(code: str) -> Iterator[tuple[str, str]]:
+    """What the words of the code alone forbid: a rule's name and its reason."""
+    if _FORKS.search(code) and _LOOPS.search(code):
+        yield "fork-bomb", "starts processes without end"
+    if _ENDS.search(code):
+        yield "parent-process", "reaches for the process that runs it, or for every process"

@@ -108,9 +108,14 @@ def judge(
     found.programs.add(program)
 
 
-def variable(known: rules.Rules, name: str, found: findings.Findings, *, alone: bool) -> None:
+def variable(
+    known: rules.Rules, name: str, text: str, found: findings.Findings, *, alone: bool
+) -> None:
     """Add what it means that a variable is set, alone or for one command."""
     names = known.names
+    is_given = bool(text) and paths.UNKNOWN not in text
+    if is_given and rules.matches_any(name, names.password_variables):
+        found.note("password", findings.HARD_STOP, "gives a password in the command")
     is_harmless = rules.matches_any(name, names.harmless_variables)
     if rules.matches_any(name, names.shell_variables) or not (alone or is_harmless):
         found.note(

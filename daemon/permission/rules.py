@@ -126,6 +126,7 @@ class _Programs(_Table):
     unread: tuple[str, ...]
     asks_password: tuple[str, ...]
     runs_no_words: tuple[str, ...]
+    password_variables: tuple[str, ...]
 
 
 class _File(_Table):

@@ -166,7 +166,7 @@ class Walk:
         while words and (match := _ASSIGNMENT.match(words[0].source)):
             text = self._assigned(words.pop(0), match, where)
             assigned[match[1]] = text
-            programs.variable(self.rules, match[1], self.found, alone=not words)
+            programs.variable(self.rules, match[1], text, self.found, alone=not words)
         self._redirects(node.redirects, where)
         feed = feeds.given(node.redirects, where) or feed
         values = [value for word in words for value in self._expand(word, where)]
@@ -391,10 +391,8 @@ class Walk:
                 self._suspects_of(code, where)
 
     def _suspects_of(self, code: str, where: scope.Scope) -> None:
-        if code_text.is_fork_bomb(code):
-            self.found.note(
-                "fork-bomb", findings.HARD_STOP, "starts processes without end", changes=True
-            )
+        for rule, reason in code_text.hard_stops(code):
+            self.found.note(rule, findings.HARD_STOP, reason, changes=True)
         for suspect in code_text.suspects(code):
             self.budget.take_command()
             self.nested(suspect, where.copy(), only_stops=True)
