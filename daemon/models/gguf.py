@@ -38,7 +38,7 @@ class Settings:
     context_tokens: int = 4096
     cells: int = 0
     places: int = 2
-    resident: int = 2
+    resident: int = 6
     gpu_layers: int = -1
     threads: int = 0
     recycle_requests: int = 0

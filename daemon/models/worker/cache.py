@@ -1,16 +1,27 @@
 """The sequences of the context: what each holds, and the native effects that keep it so.
 
-Keeps `residence`'s facts true: a sequence's tokens here are always those in native memory.
+Keeps `residence`'s facts true: a sequence's tokens here are always those that were computed for it.
+
+An answer is slowed by every other token in the context, so what is only remembered is parked: its
+state is copied to the process's own memory when another prompt comes, and back when it is wanted.
+That costs milliseconds; computing it anew would cost seconds.
 """
 
 from daemon.models.worker import engine, residence
+
+PARKED_BYTES = 256 * 1024 * 1024
+"""What parked sequences may take; beyond it the ones used longest ago are forgotten."""
 
 
 class Cache:
     """All sequences of one engine."""
 
-    def __init__(self, native: engine.Engine, sequences: int) -> None:
+    def __init__(
+        self, native: engine.Engine, sequences: int, parked_bytes: int = PARKED_BYTES
+    ) -> None:
         self._native = native
+        self._parked_bytes = parked_bytes
+        self._parked: dict[int, engine.Saved] = {}
         self._tokens: list[list[int]] = [[] for _ in range(sequences)]
         self._busy = [False] * sequences
         self._used = [0] * sequences
@@ -25,15 +36,19 @@ class Cache:
         """Take a sequence for a prompt: its number, and how many tokens are there already."""
         choice = residence.choose(prompt, self._residents(), self.trims)
         sequence, keep = choice.sequence, choice.keep
+        wanted = (sequence, choice.source)
+        begins_inside = choice.source is not None and choice.source not in self._parked
+        if not begins_inside:
+            self._park_others(wanted)
         if choice.source is not None:
-            self._native.clear(sequence)
-            self._native.copy(choice.source, sequence, keep)
-            self._tokens[sequence] = self._tokens[choice.source][:keep]
+            keep = self._copy(choice.source, sequence, keep)
+            self._park_others(wanted)
+        elif sequence in self._parked:
+            saved = self._parked.pop(sequence)
+            keep = self._load(sequence, saved, len(self._tokens[sequence]), keep)
+            del self._tokens[sequence][keep:]
         elif keep < len(self._tokens[sequence]):
-            if not self._native.trim(sequence, keep):
-                self.trims = False
-                self._native.clear(sequence)
-                keep = 0
+            keep = self._trim(sequence, keep)
             del self._tokens[sequence][keep:]
         self._busy[sequence] = True
         self._touch(sequence)
@@ -49,8 +64,9 @@ class Cache:
         self._touch(sequence)
 
     def evict(self) -> bool:
-        """Drop the idle sequence that is worth least; False where there is none."""
-        sequence = residence.to_evict(self._residents())
+        """Drop the idle sequence in the context that is worth least; False where there is none."""
+        inside = [one for one in self._residents() if one.sequence not in self._parked]
+        sequence = residence.to_evict(inside)
         if sequence is None:
             return False
         self._native.clear(sequence)
@@ -58,10 +74,65 @@ class Cache:
         return True
 
     def forget(self) -> None:
-        """The context was made anew: nothing is in any sequence."""
+        """The context was made anew: what is not parked is in no sequence."""
         for sequence in range(len(self._tokens)):
-            self._tokens[sequence] = []
+            if sequence not in self._parked:
+                self._tokens[sequence] = []
             self._busy[sequence] = False
+
+    def _copy(self, source: int, target: int, keep: int) -> int:
+        """Give a sequence the start of another; returns how many tokens it has."""
+        self._native.clear(target)
+        self._parked.pop(target, None)
+        saved = self._parked.get(source)
+        if saved is None:
+            self._native.copy(source, target, keep)
+        else:
+            keep = self._load(target, saved, len(self._tokens[source]), keep)
+        self._tokens[target] = self._tokens[source][:keep]
+        return keep
+
+    def _load(self, sequence: int, saved: engine.Saved, held: int, keep: int) -> int:
+        """Put a parked state into a sequence and trim it; 0 tokens where there is no room."""
+        if not self._native.load(sequence, saved):
+            self._native.clear(sequence)
+            return 0
+        return self._trim(sequence, keep) if keep < held else keep
+
+    def _trim(self, sequence: int, keep: int) -> int:
+        if self._native.trim(sequence, keep):
+            return keep
+        self.trims = False
+        self._native.clear(sequence)
+        return 0
+
+    def _park_others(self, wanted: tuple[int, int | None]) -> None:
+        """Copy what is only remembered out of the context, and clear it there.
+
+        `wanted` is the sequence that goes on, which stays, and the one it begins like, which is
+        never forgotten for another.
+        """
+        if not self.trims:
+            return
+        goes_on, _ = wanted
+        for sequence, tokens in enumerate(self._tokens):
+            if sequence == goes_on or self._busy[sequence] or sequence in self._parked:
+                continue
+            saved = self._native.save(sequence) if tokens else None
+            if saved is not None and self._make_room(len(saved), wanted):
+                self._parked[sequence] = saved
+                self._native.clear(sequence)
+
+    def _make_room(self, size_bytes: int, wanted: tuple[int, int | None]) -> bool:
+        """Forget parked sequences until one more fits; False where that does not help."""
+        while sum(map(len, self._parked.values())) + size_bytes > self._parked_bytes:
+            others = [sequence for sequence in self._parked if sequence not in wanted]
+            if not others:
+                return False
+            oldest = min(others, key=lambda sequence: self._used[sequence])
+            del self._parked[oldest]
+            self._tokens[oldest] = []
+        return True
 
     def _touch(self, sequence: int) -> None:
         self._clock += 1

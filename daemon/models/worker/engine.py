@@ -7,6 +7,7 @@ import ctypes
 import dataclasses
 import sys
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from llama_cpp import llama_cpp
@@ -31,6 +32,9 @@ def _log(level: int, text: bytes | None, _: object) -> None:
 def can_offload() -> bool:
     """Whether this build of llama.cpp can put layers on an accelerator."""
     return bool(llama_cpp.llama_supports_gpu_offload())
+
+
+Saved: TypeAlias = ctypes.Array[ctypes.c_uint8]
 
 
 class EngineError(Exception):
@@ -123,6 +127,20 @@ class Engine:
     def copy(self, source: int, target: int, keep: int) -> None:
         """Share the first `keep` tokens of a sequence with another, which must be empty."""
         llama_cpp.llama_memory_seq_cp(self._memory(), source, target, 0, keep)
+
+    def save(self, sequence: int) -> Saved | None:
+        """A copy of what was computed for a sequence; None where llama.cpp gives none."""
+        size = int(llama_cpp.llama_state_seq_get_size(self.context, sequence))
+        if size <= 0:
+            return None
+        saved = (ctypes.c_uint8 * size)()
+        got = llama_cpp.llama_state_seq_get_data(self.context, saved, size, sequence)
+        return saved if got == size else None
+
+    def load(self, sequence: int, saved: Saved) -> bool:
+        """Put a copy into a sequence, in place of what is there; False where there is no room."""
+        size = len(saved)
+        return bool(llama_cpp.llama_state_seq_set_data(self.context, saved, size, sequence) == size)
 
     def renew(self) -> None:
         """Drop the context and all that was computed, and make a new one."""

@@ -71,7 +71,7 @@ def choose(prompt: Sequence[int], residents: Sequence[Resident], trims: bool) ->
     best = max(usable, key=lambda r: (shared[r.sequence], r.used), default=None)
     if best and shared[best.sequence] and _loses_little(best, shared[best.sequence]):
         return Choice(best.sequence, shared[best.sequence])
-    source = max(residents, key=lambda r: shared[r.sequence])
+    source = max(residents, key=lambda r: (shared[r.sequence], r.used))
     if trims and shared[source.sequence] >= COPY_TOKENS:
         targets = [resident for resident in idle if resident.sequence != source.sequence]
         if targets:

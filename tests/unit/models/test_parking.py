@@ -1,0 +1,107 @@
+"""What is only remembered leaves the context and comes back; the native part is a model of it."""
+
+import ctypes
+from typing import cast
+
+import pytest
+
+from daemon.models.worker import cache, engine
+
+BYTES_A_TOKEN = 10
+A, B, C = list(range(100, 140)), list(range(200, 240)), list(range(300, 340))
+A_THEN_B = [*A[:20], *B]
+
+
+class Context:
+    """The tokens that native memory holds a sequence."""
+
+    trims = True
+
+    def __init__(self, fits_back: bool = True) -> None:
+        self.held: dict[int, int] = {}
+        self._fits_back = fits_back
+
+    def save(self, sequence: int) -> engine.Saved | None:
+        return (ctypes.c_uint8 * (BYTES_A_TOKEN * self.held[sequence]))()
+
+    def load(self, sequence: int, saved: engine.Saved) -> bool:
+        if self._fits_back:
+            self.held[sequence] = len(saved) // BYTES_A_TOKEN
+        return self._fits_back
+
+    def clear(self, sequence: int) -> None:
+        self.held.pop(sequence, None)
+
+    def copy(self, source: int, target: int, keep: int) -> None:
+        assert self.held[source] >= keep
+        self.held[target] = keep
+
+    def trim(self, sequence: int, keep: int) -> bool:
+        assert self.held[sequence] >= keep
+        self.held[sequence] = keep
+        return True
+
+
+class Rig:
+    """A cache over such a context, and prompts that are answered at once."""
+
+    def __init__(self, parked_bytes: int = 10_000, fits_back: bool = True) -> None:
+        self.context = Context(fits_back)
+        native = cast(engine.Engine, self.context)
+        self.cache = cache.Cache(native, 4, parked_bytes)
+
+    def answer(self, prompt: list[int]) -> int:
+        """Compute a prompt; returns how many of its tokens were there already."""
+        sequence, keep = self.cache.place(prompt)
+        assert self.context.held.get(sequence, 0) == keep
+        self.cache.extend(sequence, prompt[keep:])
+        self.context.held[sequence] = len(prompt)
+        self.cache.release(sequence)
+        return keep
+
+
+def test_only_what_goes_on_is_in_the_context() -> None:
+    rig = Rig()
+    for prompt in (A, B, C):
+        rig.answer(prompt)
+        assert list(rig.context.held.values()) == [len(prompt)]
+
+
+def test_what_was_parked_is_not_computed_again() -> None:
+    rig = Rig()
+    for prompt in (A, B, C):
+        assert rig.answer(prompt) == 0
+    for prompt in (A, B, C, C):
+        assert rig.answer([*prompt, 1, 2]) >= len(prompt)
+
+
+def test_a_parked_beginning_is_shared() -> None:
+    rig = Rig()
+    rig.answer(A)
+    assert rig.answer(A_THEN_B) == 20
+    assert rig.answer([*A, 1]) == len(A)
+
+
+@pytest.mark.parametrize("parked_bytes", [0, BYTES_A_TOKEN * len(A), BYTES_A_TOKEN * len(A) * 2])
+def test_a_bound_forgets_and_never_breaks(parked_bytes: int) -> None:
+    rig = Rig(parked_bytes)
+    for prompt in (A, B, C, A, B, A_THEN_B, C, A, [*A, 1], [*A_THEN_B, 7]):
+        rig.answer(prompt)
+
+
+def test_what_does_not_fit_back_is_computed_again() -> None:
+    rig = Rig(fits_back=False)
+    rig.answer(A)
+    rig.answer(B)
+    assert rig.answer([*A, 1]) == 0
+    assert rig.answer([*A, 1, 2]) == len(A) + 1
+
+
+def test_what_is_parked_outlives_the_context() -> None:
+    rig = Rig()
+    rig.answer(A)
+    rig.answer(B)
+    rig.context.held.clear()
+    rig.cache.forget()
+    assert rig.answer([*A, 1]) == len(A)
+    assert rig.answer([*B, 1]) == 0
