@@ -159,7 +159,6 @@ CHAT_HELLO = "DuckLM {version}. Type a message; /help lists the commands, Ctrl-D
 CHAT_PENDING = "{count} approval(s) wait: ducklm approvals"
 CHAT_DRAINING = "The daemon is stopping; what you send now waits for its next start."
 CHAT_PROMPT = "you> "
-CHAT_BYE = "bye"
 CHAT_QUIT_HINT = "Press Ctrl-C again or Ctrl-D to leave."
 CHAT_HELP = """\
 /new      start a new conversation

@@ -23,11 +23,6 @@ def strictest(verdicts: Iterable[Verdict]) -> Verdict:
     return max(verdicts, key=_ORDER.__getitem__, default=READONLY)
 
 
-def is_stricter(one: Verdict, other: Verdict) -> bool:
-    """Whether one verdict is stricter than the other."""
-    return _ORDER[one] > _ORDER[other]
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a command would run, all paths absolute. `ports` are the daemon's own on loopback."""

@@ -53,7 +53,6 @@ class Scope:
     cwd: str
     variables: dict[str, str] = field(default_factory=dict)
     positional: tuple[str, ...] = ()
-    has_moved: bool = False
 
     @classmethod
     def at(cls, place: findings.Place) -> "Scope":
@@ -85,7 +84,6 @@ class Scope:
         self.variables["OLDPWD"] = self.cwd
         self.cwd = paths.absolute(folder, self.cwd)
         self.variables["PWD"] = self.cwd
-        self.has_moved = True
 
     def expand(self, word: shell_words.Word) -> list[Value]:
         """The fields that a word becomes."""
