@@ -33,6 +33,7 @@ class Category(StrEnum):
     """How much of a human a tool needs before policy has looked at the call itself."""
 
     READ_ONLY = "read-only"
+    """Runs unasked, but where the paths it names say otherwise."""
     NORMAL = "normal"
     NO_ALWAYS = "no-always"
     HARD_STOP = "hard-stop"
@@ -50,6 +51,31 @@ class ToolSpec(Value):
     deadline_seconds: int = 60
 
 
+class Confinement(Value):
+    """What a call may reach, given by the daemon, never by the model.
+
+    `hidden` are files and folders that no call may see (state, configuration, keys); `read_only`
+    when nothing may be written, not even in the working folder.
+    """
+
+    hidden: tuple[str, ...] = ()
+    read_only: bool = False
+    network: bool = False
+
+
+class Names(Value):
+    """What the judge found in a command and wants looked up.
+
+    `argv` are its words when it needs no shell; `elevated` when it runs as root, outside any
+    sandbox; `programs` and `paths` are what a mild verdict rests on, as the command writes them.
+    """
+
+    argv: tuple[str, ...] | None = None
+    elevated: bool = False
+    programs: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
 class Call(Value):
     """One call. `key` stays the same over every repetition of the call."""
 
@@ -58,6 +84,18 @@ class Call(Value):
     arguments_json: str
     key: str
     folder: str
+    confinement: Confinement = Confinement()
+    names: Names = Names()
+
+
+class Touched(Value):
+    """A path that a call names: as it is written, where it leads with every link followed, and
+    whether the call would write there. `links`: a file there has further names elsewhere."""
+
+    written: str
+    real: str
+    writes: bool = False
+    links: bool = False
 
 
 class Facts(Value):
@@ -66,12 +104,18 @@ class Facts(Value):
     `bound` are the facts that an approval is tied to: if one differs later, the approval is void.
     `shown` are (label, text) pairs, in order, that tell a person exactly what would run.
     `intent` is what `reconcile` needs to recognise the effect after a crash.
+    `touched` are the paths that the call names. `missing` says, in plain words, which part of the
+    confinement this machine does not give: each makes the verdict stricter. `secret` says which
+    secret the run needs from a person; empty when none.
     """
 
     effect: Effect
     bound: tuple[tuple[str, str], ...]
     shown: tuple[tuple[str, str], ...]
     intent: str = ""
+    touched: tuple[Touched, ...] = ()
+    missing: tuple[str, ...] = ()
+    secret: str = ""
 
 
 class Result(Value):
@@ -109,12 +153,31 @@ Output = Callable[[str], None]
 """Takes the next piece of a running tool's output; never blocks."""
 
 
+class Secret:
+    """A secret on its way to one run: handed over once, and shown by no `repr`."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data: bytes | None = data
+
+    def take(self) -> bytes | None:
+        """The secret, and None ever after."""
+        data, self._data = self._data, None
+        return data
+
+
 class Tool(Protocol):
     """One tool."""
 
     @property
     def spec(self) -> ToolSpec:
         """What the catalogue says of it."""
+
+    def command(self, arguments_json: str) -> str | None:
+        """The shell command that a call would run, for the judge; None when it runs none.
+
+        Raises:
+            ToolFault: the arguments are wrong.
+        """
 
     async def inspect(self, call: Call) -> Inspection:
         """Find out what the call would do, without doing any of it.
@@ -123,8 +186,11 @@ class Tool(Protocol):
             ToolFault: the arguments are wrong or what they name is not there.
         """
 
-    async def run(self, call: Call, inspection: Inspection, output: Output) -> Result:
+    async def run(
+        self, call: Call, inspection: Inspection, output: Output, secret: Secret | None = None
+    ) -> Result:
         """Do what was inspected. Cancelling the awaiting task ends it and leaves no process.
+        `secret` is there when the facts asked for one.
 
         Raises:
             ToolFault: it could not be started.

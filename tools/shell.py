@@ -79,12 +79,15 @@ class Shell:
     def spec(self) -> contract.ToolSpec:
         return self._spec
 
-    async def inspect(self, call: contract.Call) -> contract.Inspection:
+    def command(self, arguments_json: str) -> str | None:
         try:
-            command = _Arguments.model_validate_json(call.arguments_json).command
+            return _Arguments.model_validate_json(arguments_json).command
         except pydantic.ValidationError as error:
             fault = error.errors(include_url=False)[0]
             raise contract.ToolFault(f"shell_exec: {fault['loc']}: {fault['msg']}") from error
+
+    async def inspect(self, call: contract.Call) -> contract.Inspection:
+        command = self.command(call.arguments_json) or ""
         if "\0" in command or len(command.encode()) > _MAX_COMMAND_BYTES:
             raise contract.ToolFault(
                 f"A command may hold no NUL and at most {_MAX_COMMAND_BYTES} bytes."
@@ -114,7 +117,11 @@ class Shell:
         return _Inspected(facts, folder_fd, command)
 
     async def run(
-        self, call: contract.Call, inspection: contract.Inspection, output: contract.Output
+        self,
+        call: contract.Call,
+        inspection: contract.Inspection,
+        output: contract.Output,
+        secret: contract.Secret | None = None,
     ) -> contract.Result:
         if not isinstance(inspection, _Inspected):
             raise contract.ToolFault("shell_exec runs only what it has inspected.")

@@ -104,6 +104,9 @@ class TestingTool:
     def spec(self) -> contract.ToolSpec:
         return self._spec
 
+    def command(self, arguments_json: str) -> str | None:
+        return None
+
     async def inspect(self, call: contract.Call) -> contract.Inspection:
         arguments = self._arguments(call)
         intent = ""
@@ -129,7 +132,11 @@ class TestingTool:
             raise contract.ToolFault(message) from error
 
     async def run(
-        self, call: contract.Call, inspection: contract.Inspection, output: contract.Output
+        self,
+        call: contract.Call,
+        inspection: contract.Inspection,
+        output: contract.Output,
+        secret: contract.Secret | None = None,
     ) -> contract.Result:
         arguments = self._arguments(call)
         if arguments.journal or arguments.file:

@@ -55,6 +55,9 @@ class FakeTool:
         self.cancelled = 0
         self.go_on = asyncio.Event()
 
+    def command(self, arguments_json: str) -> str | None:
+        return None
+
     async def inspect(self, call: contract.Call) -> contract.Inspection:
         self.inspected += 1
         if self.inspection_fault is not None:
@@ -67,7 +70,11 @@ class FakeTool:
             raise self.close_fault
 
     async def run(
-        self, call: contract.Call, inspection: contract.Inspection, output: contract.Output
+        self,
+        call: contract.Call,
+        inspection: contract.Inspection,
+        output: contract.Output,
+        secret: contract.Secret | None = None,
     ) -> contract.Result:
         """Say the pieces, then end as the test wants; None runs until `go_on` is set."""
         self.ran += 1
