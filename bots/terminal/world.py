@@ -4,6 +4,7 @@ Answers for: the real streams, clock, environment and channel of a process, and 
 client are put together from them. It must never hold state of a task.
 """
 
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -19,6 +20,9 @@ import grpc
 
 from bots import config, render
 from bots.terminal import client, console, faults, interrupts, link, screen, turn
+
+with contextlib.suppress(ImportError):  # some builds of Python have none
+    import readline  # noqa: F401  # `input` then edits its line and recalls earlier ones
 
 
 @dataclasses.dataclass(frozen=True)
