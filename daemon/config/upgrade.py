@@ -10,9 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import tomlkit
-from tomlkit import items
-
 from daemon.config import layers
 from daemon.domain import errors
 
@@ -72,38 +69,12 @@ def bring_up(
         )
     if found == version:
         return layer, []
-    document = tomlkit.parse(path.read_text(encoding="utf-8"))
-    said = [line for step in steps if step.version > found for line in _apply(document, step)]
-    document["version"] = version
-    text = tomlkit.dumps(document)
+    from daemon.config import rewrite
+
+    newer = [step for step in steps if step.version > found]
+    text, table, said = rewrite.apply(path.read_text(encoding="utf-8"), newer, version)
     said.insert(0, _write(path, text, found, version))
-    table = tomlkit.parse(text).unwrap()
     return layers.Layer(layer.source, table, layer.folder), [f"{path}: {line}" for line in said]
-
-
-def _apply(document: tomlkit.TOMLDocument, step: Step) -> list[str]:
-    section = document.get(step.section)
-    if not isinstance(section, items.Table | items.InlineTable):
-        return []
-    match step:
-        case Rename() if step.old in section:
-            _rename(section, step)
-            return [f"{step.section}.{step.old} is now called {step.new}"]
-        case Add() if step.key not in section:
-            section[step.key] = step.default
-            return [f"{step.section}.{step.key} is new, with its default {step.default!r}"]
-        case NewDefault() if step.key in section and section[step.key] == step.old:
-            section[step.key] = step.new
-            return [f"{step.section}.{step.key} was at its old default and is now {step.new!r}"]
-        case _:
-            return []
-
-
-def _rename(section: items.Table | items.InlineTable, step: Rename) -> None:
-    value = section[step.old]
-    section.remove(step.old)
-    if step.new not in section:
-        section.add(step.new, value)
 
 
 def _drop(temporary: Path) -> None:
