@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeVar
 import pydantic
 
 from daemon.config import layers, upgrade
-from daemon.domain import base, errors, limits, messages
+from daemon.domain import base, errors, limits, messages, principals
 
 SCRIPTED_PREFIX = "scripted:"
 
@@ -35,6 +35,7 @@ class DaemonFile(base.Value):
     version: int
     daemon: Listening
     log: Logging
+    owner: principals.Owners
     tools: Tools
     limits: limits.Limits
 

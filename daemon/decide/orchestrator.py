@@ -16,6 +16,8 @@ RPC_INPUTS = (
     inputs.CancelTask,
     inputs.DecideTask,
     inputs.ResolveApproval,
+    inputs.CreateToken,
+    inputs.RevokeToken,
 )
 
 

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from daemon.decide import endings, engine, intent, turn
+from daemon.decide import endings, engine, intent, tokens, turn
 from daemon.domain import decisions, directives, errors, events, ids, inputs, state, world
 
 _KIND = errors.RefusalKind
@@ -42,6 +42,10 @@ def _carry_out(current: turn.Turn, given: inputs.RpcInput) -> decisions.Reply | 
             return _decide(current, given)
         case inputs.ResolveApproval():
             return _resolve(current, given)
+        case inputs.CreateToken():
+            return tokens.create(current, given)
+        case inputs.RevokeToken():
+            return tokens.revoke(current, given)
         case _:
             assert_never(given)
 

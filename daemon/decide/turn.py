@@ -77,6 +77,10 @@ class Turn:
         self._records.append(decisions.ContentRecord(content_id=content_id, owner=owner, text=text))
         return content_id
 
+    def keep_record(self, record: decisions.Record) -> None:
+        """Keep a record with this decision."""
+        self._records.append(record)
+
     def act(self, action: decisions.Action) -> None:
         """Have an action performed once this decision is durable."""
         self._actions.append(action)

@@ -159,8 +159,14 @@ class ApprovalKept(base.Value):
     approval_id: ids.ApprovalId
 
 
+class TokenKept(base.Value):
+    kind: Literal["token"] = "token"
+    token_id: ids.TokenId
+
+
 Reply = Annotated[
-    Submitted | ConversationKept | TaskKept | ApprovalKept, pydantic.Field(discriminator="kind")
+    Submitted | ConversationKept | TaskKept | ApprovalKept | TokenKept,
+    pydantic.Field(discriminator="kind"),
 ]
 
 
@@ -189,7 +195,25 @@ class ClientKeyRecord(base.Value):
     at_ms: int
 
 
-Record = ContentRecord | ClientKeyRecord
+class TokenRecord(base.Value):
+    """A token. Of its secret only the SHA-256 is kept, as hexadecimal digits."""
+
+    token_id: ids.TokenId
+    name: str
+    digest: str
+    principal: principals.Principal
+    scopes: frozenset[principals.Scope]
+    created_ms: int
+
+
+class TokenRevoked(base.Value):
+    """The end of a token; of one that was revoked before, the first end stays."""
+
+    token_id: ids.TokenId
+    revoked_ms: int
+
+
+Record = ContentRecord | ClientKeyRecord | TokenRecord | TokenRevoked
 
 _Log = tuple[events.Recorded, ...]
 

@@ -28,7 +28,7 @@ class RefusalKind(StrEnum):
     INVALID = "invalid"
     NOT_FOUND = "not_found"
     CONFLICT = "conflict"
-    """The same client key came before with another body."""
+    """The same client key came before with another body, or the name is taken."""
     STATE = "state"
     """Not possible in the present state: an approval that was decided, a task that ended."""
     EXHAUSTED = "exhausted"

@@ -12,6 +12,7 @@ CallId = NewType("CallId", str)
 ApprovalId = NewType("ApprovalId", str)
 ConversationId = NewType("ConversationId", str)
 ContentId = NewType("ContentId", str)
+TokenId = NewType("TokenId", str)
 ArtifactId = NewType("ArtifactId", str)
 """The lower-case hexadecimal SHA-256 of the artifact's bytes."""
 
@@ -54,3 +55,6 @@ class IdSource:
 
     def content(self) -> ContentId:
         return ContentId(self._next("content"))
+
+    def token(self) -> TokenId:
+        return TokenId(self._next("token"))

@@ -61,6 +61,21 @@ class ResolveApproval(Keyed):
     reason: str = ""
 
 
+class CreateToken(Keyed):
+    """`digest` is of a secret that only the caller will know; `maker` is who asks."""
+
+    maker: principals.Credential
+    name: str
+    scopes: frozenset[principals.Scope]
+    platform: str = ""
+    account: str = ""
+    digest: str
+
+
+class RevokeToken(Keyed):
+    token_id: ids.TokenId
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A text that may stand in a prompt, with its length in tokens of the slot that reads it."""
@@ -165,7 +180,14 @@ class AbortTask(base.Value):
 
 
 RpcInput = (
-    SubmitTask | CreateConversation | UpdateConversation | CancelTask | DecideTask | ResolveApproval
+    SubmitTask
+    | CreateConversation
+    | UpdateConversation
+    | CancelTask
+    | DecideTask
+    | ResolveApproval
+    | CreateToken
+    | RevokeToken
 )
 
 Input = (
@@ -196,6 +218,9 @@ class Known(base.Value):
     """The named task was submitted once; when it is not live, it has ended."""
     approval_outcome: events.ApprovalOutcome | None = None
     missing_artifact: ids.ArtifactId | None = None
+    live_tokens: frozenset[str] = frozenset()
+    """The names of the tokens that are not revoked."""
+    token_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)

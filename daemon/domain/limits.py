@@ -17,6 +17,7 @@ class Limits(base.Value):
     subscribers: int = pydantic.Field(default=64, ge=1)
     running_tasks: int = pydantic.Field(default=8, ge=1)
     queued_tasks: int = pydantic.Field(default=256, ge=1)
+    tokens: int = pydantic.Field(default=64, ge=1)
     task_rounds: int = pydantic.Field(default=16, ge=1)
     task_tool_calls: int = pydantic.Field(default=32, ge=1)
     task_recoveries: int = pydantic.Field(default=5, ge=1)

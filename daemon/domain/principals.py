@@ -1,20 +1,31 @@
-"""Who acts, and where a message came from."""
+"""Who acts, and where a message came from; who may speak for whom, and who are the owners."""
 
-from typing import Literal, NewType
+import re
+from typing import Annotated, Literal, NewType
+
+import pydantic
 
 from daemon.domain import base
 
 Principal = NewType("Principal", str)
-"""`platform:account:user`; `local:owner` is the person at the machine, `token:<name>` a script."""
+"""`platform:account:user`; `local:owner` is the person at the machine, `token:<name>` a script.
+
+A bot acts for the people of its platform and account; for itself it is `platform:account:bot`.
+"""
 
 LOCAL_OWNER = Principal("local:owner")
+OWN_PLATFORMS = frozenset(("local", "token"))
+"""What no bot can have as its platform."""
 
 Scope = Literal["run", "read", "approve", "channel", "admin"]
 ALL_SCOPES: frozenset[Scope] = frozenset(("run", "read", "approve", "channel", "admin"))
 
 
 class Credential(base.Value):
-    """What a valid token grants: its name, whom it speaks for, and its scopes."""
+    """What a valid token grants: whom it speaks for, and its scopes.
+
+    `name` is no other token's, not even a later one's: client keys belong to it.
+    """
 
     name: str
     principal: Principal
@@ -45,3 +56,73 @@ def is_principal(text: str) -> bool:
     """Whether the text names a principal of a chat platform: three non-empty parts."""
     parts = text.split(":", _PARTS - 1)
     return len(parts) == _PARTS and all(parts)
+
+
+def of_script(name: str) -> Principal:
+    """The principal of a script's token."""
+    return Principal(f"token:{name}")
+
+
+def of_bot(platform_name: str, account: str) -> Principal:
+    """The principal of a bot's own."""
+    return Principal(f"{platform_name}:{account}:bot")
+
+
+def account_of(principal: Principal) -> str:
+    """Platform and account: `telegram:bot` of `telegram:bot:42`."""
+    return ":".join(principal.split(":", _PARTS - 1)[: _PARTS - 1])
+
+
+def may_state(credential: Credential, stated: Principal) -> bool:
+    """Whether a call with this credential may be in the name of that principal.
+
+    A bot's may for the people of its own platform and account; the owner's for everybody, since
+    whoever has it can make a bot's.
+    """
+    if stated == credential.principal:
+        return True
+    if "channel" not in credential.scopes or not is_principal(stated):
+        return False
+    if credential.principal == LOCAL_OWNER:
+        return True
+    bot = is_principal(credential.principal)
+    return bot and account_of(stated) == account_of(credential.principal)
+
+
+_TELEGRAM_USER = re.compile(r"[1-9][0-9]{0,18}")
+_MATRIX_USER = re.compile(r"@[^:\s]+:[^\s]+")
+
+
+def _telegram_user(given: object) -> object:
+    text = str(given) if type(given) is int else given
+    if isinstance(text, str) and not _TELEGRAM_USER.fullmatch(text):
+        raise ValueError("a Telegram user is a number, not a name")
+    return text
+
+
+def _matrix_user(text: str) -> str:
+    if not _MATRIX_USER.fullmatch(text):
+        raise ValueError("a Matrix user looks like @name:server")
+    return text
+
+
+class Owners(base.Value):
+    """Who owns this daemon, beside the person at the machine: users of each platform."""
+
+    telegram: frozenset[Annotated[str, pydantic.BeforeValidator(_telegram_user)]] = frozenset()
+    matrix: frozenset[Annotated[str, pydantic.AfterValidator(_matrix_user)]] = frozenset()
+
+    def is_owner(self, principal: Principal) -> bool:
+        """Whether that is the owner, through whichever bot."""
+        if principal == LOCAL_OWNER:
+            return True
+        if not is_principal(principal):
+            return False
+        name, _, user = principal.split(":", _PARTS - 1)
+        match name:
+            case "telegram":
+                return user in self.telegram
+            case "matrix":
+                return user in self.matrix
+            case _:
+                return False

@@ -1,4 +1,4 @@
-"""What is shown of tasks, approvals and conversations: rows that the log projects to."""
+"""What is shown of tasks, approvals, conversations and tokens, as rows of pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -58,6 +58,18 @@ class ConversationView(base.Value):
     title: ids.ContentId | None
     created_ms: int
     updated_ms: int
+    created_seq: int
+
+
+class TokenView(base.Value):
+    """A token, live or revoked; nothing of its secret is shown."""
+
+    token_id: ids.TokenId
+    name: str
+    principal: principals.Principal
+    scopes: frozenset[principals.Scope]
+    created_ms: int
+    revoked_ms: int | None
     created_seq: int
 
 

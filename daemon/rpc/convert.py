@@ -41,8 +41,8 @@ def _refuse(sentence: str) -> errors.Refusal:
 
 
 def origin(given: common_pb2.Origin, who: principals.Credential) -> principals.Origin:
-    """Where a request was made. Only a channel token may state another principal."""
-    stated = given.principal or who.principal
+    """Where a request was made. Only a channel token may state another principal, of its own."""
+    stated = principals.Principal(given.principal) or who.principal
     if stated != who.principal:
         if "channel" not in who.scopes:
             raise errors.Refusal(
@@ -51,8 +51,14 @@ def origin(given: common_pb2.Origin, who: principals.Credential) -> principals.O
             )
         if not principals.is_principal(stated):
             raise _refuse("origin.principal must look like platform:account:user.")
+        if not principals.may_state(who, stated):
+            raise errors.Refusal(
+                errors.RefusalKind.FORBIDDEN,
+                "This token speaks for principals of "
+                f"{principals.account_of(who.principal)} alone; origin.principal is of another.",
+            )
     return principals.Origin(
-        principal=principals.Principal(stated),
+        principal=stated,
         channel=given.channel,
         chat=given.chat,
         topic=given.topic,

@@ -9,7 +9,7 @@ whether it was kept ends the loop, and with it the daemon: the next start reads 
 """
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -31,6 +31,14 @@ class Performer(Protocol):
     def perform(self, action: decisions.Action) -> None: ...
 
 
+Tell = Callable[[Sequence[decisions.Record]], None]
+"""Hears of records once they are durable, before anybody is answered. Never waits."""
+
+
+def _tell_nobody(records: Sequence[decisions.Record]) -> None:
+    """For a loop whose records nobody waits for."""
+
+
 class _Batch:
     """What one round of the loop has decided so far."""
 
@@ -42,6 +50,7 @@ class _Batch:
         self.answers: list[tuple[inbox.ReplyFuture, decisions.Reply | decisions.Rejected]] = []
         self._keys: dict[tuple[str, str], decisions.ClientKeyRecord] = {}
         self._outcomes: dict[ids.ApprovalId, events.ApprovalOutcome] = {}
+        self._tokens: set[str] = set()
 
     def add(self, envelope: inbox.Envelope, step: decisions.Step, after: world.World) -> None:
         """Take a decision up; `after` is the tentative world with the step's events folded."""
@@ -52,6 +61,8 @@ class _Batch:
         for record in step.records:
             if isinstance(record, decisions.ClientKeyRecord):
                 self._keys[record.credential, record.client_key] = record
+            elif isinstance(record, decisions.TokenRecord):
+                self._tokens.add(record.name)
         self.events.extend(step.events)
         self.records.extend(step.records)
         self.actions.extend(step.actions)
@@ -68,6 +79,8 @@ class _Batch:
             update = {"key_body_hash": key.body_hash, "key_reply": key.reply}
         if isinstance(given, inputs.ResolveApproval) and given.approval_id in self._outcomes:
             update["approval_outcome"] = self._outcomes[given.approval_id]
+        if isinstance(given, inputs.CreateToken):
+            update["live_tokens"] = stored.live_tokens | self._tokens
         return stored.but(update) if update else stored
 
 
@@ -85,8 +98,10 @@ class RuntimeLoop:
         box: inbox.Inbox,
         publish: bus.Bus,
         reach: failpoints.Reach = failpoints.pass_by,
+        tell: Tell = _tell_nobody,
     ) -> None:
         self._reach = reach
+        self._tell = tell
         self.world = current
         self._rules = rules
         self._store = store
@@ -232,6 +247,7 @@ class RuntimeLoop:
     def _adopt(self, batch: _Batch, performer: Performer) -> None:
         self.world = batch.tentative
         self._kept.add(batch.records)
+        self._tell(batch.records)
         for future, reply in batch.answers:
             if future.done():
                 continue

@@ -114,6 +114,16 @@ class Store(Protocol):
         self, limit: int, before: int | None = None
     ) -> views.Page[views.ConversationView]: ...
 
+    async def token(self, token_id: ids.TokenId) -> views.TokenView | None: ...
+
+    async def tokens(
+        self, limit: int, before: int | None = None, revoked: bool = False
+    ) -> views.Page[views.TokenView]:
+        """Tokens, newest first; those that were revoked only when asked for."""
+
+    async def live_tokens(self) -> tuple[decisions.TokenRecord, ...]:
+        """Every token that is not revoked, with the digest of its secret, oldest first."""
+
     async def exchanges(
         self, conversation_id: ids.ConversationId, before_seq: int, limit: int
     ) -> tuple[views.Exchange, ...]:

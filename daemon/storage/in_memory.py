@@ -27,6 +27,8 @@ class InMemoryStore:
         self._rows = projections.Rows()
         self._texts: dict[ids.ContentId, str | None] = {}
         self._keys: dict[tuple[str, str], decisions.ClientKeyRecord] = {}
+        self._tokens: dict[ids.TokenId, decisions.TokenRecord] = {}
+        self._revoked: dict[ids.TokenId, int] = {}
         self._keys_kept_ms = client_key_days * records.DAY_MS
         self._checkpoints: dict[int, world.Snapshot] = {}
         self._drained = False
@@ -52,6 +54,10 @@ class InMemoryStore:
                     self._texts[record.content_id] = record.text
                 case decisions.ClientKeyRecord():
                     self._keys[record.credential, record.client_key] = record
+                case decisions.TokenRecord():
+                    self._tokens[record.token_id] = record
+                case decisions.TokenRevoked():
+                    self._revoked.setdefault(record.token_id, record.revoked_ms)
         if checkpoint is not None:
             self._keep_checkpoint(checkpoint)
         if recorded:
@@ -59,6 +65,8 @@ class InMemoryStore:
 
     def _refuse_repeated(self, given: Iterable[decisions.Record]) -> None:
         contents, keys = set(self._texts), set(self._keys)
+        tokens = {each for one in self._tokens.values() for each in (one.token_id, one.digest)}
+        live = {one.name for one in self._live_tokens()}
         for record in given:
             match record:
                 case decisions.ContentRecord(content_id=content_id):
@@ -67,6 +75,12 @@ class InMemoryStore:
                 case decisions.ClientKeyRecord(credential=credential, client_key=key):
                     repeated = (credential, key) in keys
                     keys.add((credential, key))
+                case decisions.TokenRecord(token_id=token_id, digest=digest, name=name):
+                    repeated = not tokens.isdisjoint((token_id, digest)) or name in live
+                    tokens |= {token_id, digest}
+                    live.add(name)
+                case decisions.TokenRevoked():
+                    repeated = False
                 case _:
                     assert_never(record)
             if repeated:
@@ -112,7 +126,9 @@ class InMemoryStore:
         return max(readable, key=lambda kept: kept.head_seq, default=None)
 
     async def known(self, given: inputs.RpcInput) -> inputs.Known:
-        return known.look_up(_Index(self._keys, self._rows, self.artifacts), given)
+        return known.look_up(
+            _Index(self._keys, self._rows, self.artifacts, self._tokens, self._live_tokens()), given
+        )
 
     async def task(self, task_id: ids.TaskId) -> views.TaskView | None:
         row = self._rows.tasks.get(task_id)
@@ -153,6 +169,36 @@ class InMemoryStore:
         found = self._rows.conversations.values()
         return _page(found, lambda view: view.created_seq, limit, before)
 
+    def _live_tokens(self) -> tuple[decisions.TokenRecord, ...]:
+        return tuple(one for one in self._tokens.values() if one.token_id not in self._revoked)
+
+    def _token_views(self) -> dict[ids.TokenId, views.TokenView]:
+        return {
+            one.token_id: views.TokenView(
+                token_id=one.token_id,
+                name=one.name,
+                principal=one.principal,
+                scopes=one.scopes,
+                created_ms=one.created_ms,
+                revoked_ms=self._revoked.get(one.token_id),
+                created_seq=seq,
+            )
+            for seq, one in enumerate(self._tokens.values(), 1)
+        }
+
+    async def token(self, token_id: ids.TokenId) -> views.TokenView | None:
+        return self._token_views().get(token_id)
+
+    async def tokens(
+        self, limit: int, before: int | None = None, revoked: bool = False
+    ) -> views.Page[views.TokenView]:
+        found = self._token_views().values()
+        wanted = (view for view in found if revoked or view.revoked_ms is None)
+        return _page(wanted, lambda view: view.created_seq, limit, before)
+
+    async def live_tokens(self) -> tuple[decisions.TokenRecord, ...]:
+        return self._live_tokens()
+
     async def exchanges(
         self, conversation_id: ids.ConversationId, before_seq: int, limit: int
     ) -> tuple[views.Exchange, ...]:
@@ -180,10 +226,14 @@ class _Index:
         keys: Mapping[tuple[str, str], decisions.ClientKeyRecord],
         rows: projections.Rows,
         kept: "InMemoryArtifacts",
+        tokens: Iterable[ids.TokenId],
+        live_tokens: Sequence[decisions.TokenRecord],
     ) -> None:
         self._keys = keys
         self._rows = rows
         self._artifacts = kept
+        self._tokens = tokens
+        self._live_tokens = live_tokens
 
     def client_key(self, credential: str, key: str) -> tuple[str, decisions.Reply] | None:
         kept = self._keys.get((credential, key))
@@ -200,6 +250,12 @@ class _Index:
 
     def has_artifact(self, artifact_id: ids.ArtifactId) -> bool:
         return self._artifacts.holds(artifact_id)
+
+    def has_token(self, token_id: ids.TokenId) -> bool:
+        return token_id in self._tokens
+
+    def live_token_names(self) -> frozenset[str]:
+        return frozenset(one.name for one in self._live_tokens)
 
 
 def _page(

@@ -18,6 +18,10 @@ class Index(Protocol):
 
     def has_artifact(self, artifact_id: ids.ArtifactId) -> bool: ...
 
+    def has_token(self, token_id: ids.TokenId) -> bool: ...
+
+    def live_token_names(self) -> frozenset[str]: ...
+
 
 def asks(given: inputs.RpcInput) -> bool:
     """Whether the input has any id to look up."""
@@ -54,4 +58,8 @@ def look_up(index: Index, given: inputs.RpcInput) -> inputs.Known:
         case inputs.ResolveApproval():
             approval = index.approval(given.approval_id)
             found["approval_outcome"] = None if approval is None else approval.outcome
+        case inputs.CreateToken():
+            found["live_tokens"] = index.live_token_names()
+        case inputs.RevokeToken():
+            found["token_exists"] = index.has_token(given.token_id)
     return inputs.Known.model_validate(found)

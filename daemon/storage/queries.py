@@ -4,12 +4,12 @@ Short reads only: an open read keeps the write-ahead log from being emptied.
 """
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy
 import sqlmodel
 
-from daemon.domain import decisions, events, ids, state, views
+from daemon.domain import decisions, events, ids, principals, state, views
 from daemon.storage import artifacts, records, tables
 
 _View = TypeVar("_View")
@@ -107,6 +107,40 @@ def conversations(
     return _page(connection, query, limit, read, lambda view: view.created_seq)
 
 
+def token(connection: sqlalchemy.Connection, token_id: ids.TokenId) -> views.TokenView | None:
+    query = sqlalchemy.select(tables.Token).where(sqlmodel.col(tables.Token.token_id) == token_id)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _token_view(row)
+
+
+def tokens(
+    connection: sqlalchemy.Connection, limit: int, before: int | None, revoked: bool
+) -> views.Page[views.TokenView]:
+    """A page of tokens, newest first; those that were revoked only when asked for."""
+    seq = sqlmodel.col(tables.Token.created_seq)
+    query = sqlalchemy.select(tables.Token).order_by(seq.desc()).limit(limit + 1)
+    if before is not None:
+        query = query.where(seq < before)
+    if not revoked:
+        query = query.where(sqlmodel.col(tables.Token.revoked_ms).is_(None))
+    found = connection.execute(query).all()
+    rows = tuple(_token_view(row) for row in found[:limit])
+    more = len(found) > limit and rows
+    return views.Page(rows=rows, next_before=rows[-1].created_seq if more else None)
+
+
+def _token_view(row: sqlalchemy.Row[Any]) -> views.TokenView:
+    return views.TokenView(
+        token_id=ids.TokenId(row.token_id),
+        name=row.name,
+        principal=principals.Principal(row.principal),
+        scopes=records.scopes(row.scopes),
+        created_ms=row.created_ms,
+        revoked_ms=row.revoked_ms,
+        created_seq=row.created_seq,
+    )
+
+
 class Index:
     """What `known` looks up in: one connection, and the artifacts beside it."""
 
@@ -128,6 +162,12 @@ class Index:
 
     def has_artifact(self, artifact_id: ids.ArtifactId) -> bool:
         return self._files.holds(artifact_id)
+
+    def has_token(self, token_id: ids.TokenId) -> bool:
+        return token(self._connection, token_id) is not None
+
+    def live_token_names(self) -> frozenset[str]:
+        return frozenset(one.name for one in records.live_tokens(self._connection))
 
 
 def _task_view(body: str) -> views.TaskView:

@@ -1,29 +1,34 @@
 """What is kept with events but is not of the log.
 
-Content, answers to keyed writes, checkpoints, and how the last run ended.
+Content, answers to keyed writes, tokens, checkpoints, and how the last run ended.
 
 Never deletes content: to forget a text is to null it, so that what refers to it stays readable.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import assert_never
 
 import pydantic
 import sqlalchemy
 
-from daemon.domain import decisions, ids, world
+from daemon.domain import decisions, ids, principals, world
 from daemon.storage import bulk, codec, tables
 
 _CONTENT = tables.METADATA.tables["content"]
 _CLIENT_KEY = tables.METADATA.tables["client_key"]
+_TOKEN = tables.METADATA.tables["token"]
 _CHECKPOINT = tables.METADATA.tables["checkpoint"]
 _REPLY: pydantic.TypeAdapter[decisions.Reply] = pydantic.TypeAdapter(decisions.Reply)
+_SCOPES: pydantic.TypeAdapter[frozenset[principals.Scope]] = pydantic.TypeAdapter(
+    frozenset[principals.Scope]
+)
 
 CHECKPOINTS_KEPT = 2
 DAY_MS = 24 * 3600 * 1000
 
 
 def insert(connection: sqlalchemy.Connection, records: Sequence[decisions.Record]) -> None:
-    """Keep contents and client keys. One that is there already is an error."""
+    """Keep contents, client keys, tokens and their ends. What is there already is an error."""
     contents: list[bulk.Row] = []
     keys: list[bulk.Row] = []
     for record in records:
@@ -34,8 +39,49 @@ def insert(connection: sqlalchemy.Connection, records: Sequence[decisions.Record
                 reply = codec.to_json(record.reply)
                 owner = (record.credential, record.client_key)
                 keys.append((*owner, record.body_hash, reply, record.at_ms))
+            case decisions.TokenRecord():
+                bulk.insert(connection, _TOKEN, [_token_row(record)])
+            case decisions.TokenRevoked():
+                _revoke_token(connection, record)
+            case _:
+                assert_never(record)
     bulk.insert(connection, _CONTENT, contents)
     bulk.insert(connection, _CLIENT_KEY, keys)
+
+
+def _token_row(given: decisions.TokenRecord) -> bulk.Row:
+    """The row of a new token; the database numbers it."""
+    who = (given.principal, " ".join(sorted(given.scopes)))
+    return (None, given.token_id, given.name, given.digest, *who, given.created_ms, None)
+
+
+def _revoke_token(connection: sqlalchemy.Connection, given: decisions.TokenRevoked) -> None:
+    text = "UPDATE token SET revoked_ms = ? WHERE token_id = ? AND revoked_ms IS NULL"
+    bulk.run(connection, text, (given.revoked_ms, given.token_id))
+
+
+def scopes(text: str) -> frozenset[principals.Scope]:
+    """The scopes of a token's row."""
+    return _SCOPES.validate_python(frozenset(text.split()))
+
+
+def live_tokens(connection: sqlalchemy.Connection) -> tuple[decisions.TokenRecord, ...]:
+    """The tokens that are not revoked, oldest first."""
+    found = connection.exec_driver_sql(
+        "SELECT token_id, name, digest, principal, scopes, created_ms FROM token "
+        "WHERE revoked_ms IS NULL ORDER BY created_seq"
+    )
+    return tuple(
+        decisions.TokenRecord(
+            token_id=ids.TokenId(row.token_id),
+            name=row.name,
+            digest=row.digest,
+            principal=principals.Principal(row.principal),
+            scopes=scopes(row.scopes),
+            created_ms=row.created_ms,
+        )
+        for row in found
+    )
 
 
 def texts(

@@ -226,6 +226,19 @@ class SqliteStore:
     ) -> views.Page[views.ConversationView]:
         return await self._read(lambda connection: queries.conversations(connection, limit, before))
 
+    async def token(self, token_id: ids.TokenId) -> views.TokenView | None:
+        return await self._read(lambda connection: queries.token(connection, token_id))
+
+    async def tokens(
+        self, limit: int, before: int | None = None, revoked: bool = False
+    ) -> views.Page[views.TokenView]:
+        return await self._read(
+            lambda connection: queries.tokens(connection, limit, before, revoked)
+        )
+
+    async def live_tokens(self) -> tuple[decisions.TokenRecord, ...]:
+        return await self._read(records.live_tokens)
+
     async def exchanges(
         self, conversation_id: ids.ConversationId, before_seq: int, limit: int
     ) -> tuple[views.Exchange, ...]:

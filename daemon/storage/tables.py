@@ -111,6 +111,29 @@ class Projection(_Table, table=True):
     conversations: int
 
 
+class Token(_Table, table=True):
+    """Tokens by the order in which they were made; `scopes` are words with spaces between."""
+
+    __table_args__ = (
+        sqlalchemy.Index("token_by_id", "token_id", unique=True),
+        sqlalchemy.Index("token_by_digest", "digest", unique=True),
+        sqlalchemy.Index(
+            "token_by_live_name",
+            "name",
+            unique=True,
+            sqlite_where=sqlalchemy.text("revoked_ms IS NULL"),
+        ),
+    )
+    created_seq: int = sqlmodel.Field(primary_key=True)
+    token_id: str
+    name: str
+    digest: str
+    principal: str
+    scopes: str
+    created_ms: int
+    revoked_ms: int | None
+
+
 class Run(_Table, table=True):
     """One row: how the last run of a daemon ended."""
 

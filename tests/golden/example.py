@@ -213,4 +213,33 @@ def records() -> list[decisions.Record]:
     key = decisions.ClientKeyRecord(
         credential="local", client_key="key-1", body_hash="99" * 32, reply=reply, at_ms=START_MS
     )
-    return [*kept, key]
+    return [*kept, key, *tokens()]
+
+
+def tokens() -> list[decisions.Record]:
+    """A script's token that was revoked and made again, and a bot's."""
+    old, new, bot = (ids.TokenId(f"token-{number}") for number in (1, 2, 3))
+    return [
+        script_token(old, "11" * 32),
+        decisions.TokenRevoked(token_id=old, revoked_ms=START_MS + 7),
+        script_token(new, "22" * 32),
+        decisions.TokenRecord(
+            token_id=bot,
+            name="telegram",
+            digest="33" * 32,
+            principal=principals.of_bot("telegram", "bot"),
+            scopes=frozenset(("run", "read", "approve", "channel")),
+            created_ms=START_MS + 8,
+        ),
+    ]
+
+
+def script_token(token_id: ids.TokenId, digest: str) -> decisions.TokenRecord:
+    return decisions.TokenRecord(
+        token_id=token_id,
+        name="script",
+        digest=digest,
+        principal=principals.of_script("script"),
+        scopes=frozenset(("run",)),
+        created_ms=START_MS,
+    )

@@ -9,7 +9,7 @@ import sqlite3
 import tempfile
 from pathlib import Path
 
-from daemon.domain import events, world
+from daemon.domain import events, views, world
 from daemon.storage import codec, database, migrations, sqlite_store
 from tests.golden import example
 
@@ -65,6 +65,7 @@ async def expected(folder: Path) -> dict[str, object]:
     async with sqlite_store.open_store(folder) as store:
         tasks = (await store.tasks(99)).rows
         chats = (await store.conversations(99)).rows
+        tokens = (await store.tokens(99, revoked=True)).rows
         found = [await store.approval(each) for each in (example.USED, example.PENDING)]
     folded = world.snapshot(example.folded(example.log()))
     return {
@@ -72,7 +73,13 @@ async def expected(folder: Path) -> dict[str, object]:
         "tasks": [view.model_dump(mode="json") for view in tasks],
         "approvals": [view.model_dump(mode="json") for view in found if view is not None],
         "conversations": [view.model_dump(mode="json") for view in chats],
+        "tokens": [token(view) for view in tokens],
     }
+
+
+def token(view: views.TokenView) -> dict[str, object]:
+    """A token as JSON, its scopes in order."""
+    return view.model_dump(mode="json") | {"scopes": sorted(view.scopes)}
 
 
 def main() -> None:

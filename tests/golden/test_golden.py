@@ -11,7 +11,7 @@ import pytest
 from daemon.domain import events, views, world
 from daemon.storage import codec, database, migrations, sqlite_store
 from tests.conftest import Figures
-from tests.golden import example
+from tests.golden import example, make
 
 HERE = Path(__file__).parent
 LINES = sorted((HERE / "events").glob("*.json"))
@@ -65,6 +65,7 @@ async def test_a_golden_state_opens_and_folds_alike(
         checkpoint = await store.latest_checkpoint()
         tasks = (await store.tasks(99)).rows
         chats = (await store.conversations(99)).rows
+        tokens = (await store.tokens(99, revoked=True)).rows
         texts = await store.texts([example.text("first"), example.text("half")])
         approvals = [await store.approval(row) for row in (example.USED, example.PENDING)]
         assert await store.drained()
@@ -78,6 +79,7 @@ async def test_a_golden_state_opens_and_folds_alike(
         assert checkpoint is None
     assert [row.model_dump(mode="json") for row in tasks] == expected["tasks"]
     assert [row.model_dump(mode="json") for row in chats] == expected["conversations"]
+    assert [make.token(row) for row in tokens] == expected.get("tokens", [])
     assert approvals == [
         views.ApprovalView.model_validate_json(json.dumps(row)) for row in expected["approvals"]
     ]
