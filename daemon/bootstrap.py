@@ -193,6 +193,7 @@ class Daemon:
             system_prompt=self._chosen.system_prompt,
         )
         current = await resume.load(store)
+        known = credentials.load(self._token, await store.live_tokens())
         kept = contents.Contents(store)
         box = inbox.Inbox(limits.inbox_inputs)
         publish = bus.Bus(store, self._clock, current.head_seq, limits.subscribers)
@@ -217,12 +218,13 @@ class Daemon:
             box,
             publish,
             self._reach,
+            known.hear,
         )
         served = backend.Backend(box, store, store.artifacts, kept, publish, limits.artifact_bytes)
         listening = server.Server(
             served,
             lambda: self._look(runtime, models),
-            credentials.of_owner(self._token),
+            known,
             self._folders.state,
         )
         _calm_collector()

@@ -53,6 +53,9 @@ SCOPES: Mapping[str, principals.Scope] = {
     f"{_S}Artifacts/Get": "read",
     f"{_S}Artifacts/Put": "run",
     f"{_S}Admin/Status": "read",
+    f"{_S}Admin/CreateToken": "admin",
+    f"{_S}Admin/ListTokens": "admin",
+    f"{_S}Admin/RevokeToken": "admin",
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": "read",
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo": "read",
 }
@@ -118,15 +121,15 @@ class _Guard:
 
     def unary(self, serve: Any) -> Any:
         """A handler with one answer."""
-        seconds = None if self._method in UNBOUNDED else UNARY_SECONDS
+        unbounded = self._method in UNBOUNDED
 
         async def guarded(request: Any, context: Context) -> Any:
             correlation_id = _correlation_id(context)
             try:
-                self._enter(context, correlation_id)
+                grant = self._enter(context, correlation_id)
                 if isinstance(request, message.Message):
                     validation.check(request)
-                async with asyncio.timeout(seconds):
+                async with grant.waiting() if unbounded else asyncio.timeout(UNARY_SECONDS):
                     return await serve(request, context)
             except (Exception, asyncio.CancelledError) as error:
                 await _abort(context, error, correlation_id, self._method)
@@ -139,20 +142,24 @@ class _Guard:
         async def guarded(request: Any, context: Context) -> AsyncIterator[Any]:
             correlation_id = _correlation_id(context)
             try:
-                self._enter(context, correlation_id)
+                grant = self._enter(context, correlation_id)
                 if checked:
                     validation.check(request)
                 async with contextlib.aclosing(serve(request, context)) as answers:
-                    async for answer in answers:
+                    while True:
+                        async with grant.waiting():
+                            answer = await anext(answers, None)
+                        if answer is None:
+                            return
                         yield answer
             except (Exception, asyncio.CancelledError) as error:
                 await _abort(context, error, correlation_id, self._method)
 
         return guarded
 
-    def _enter(self, context: Context, correlation_id: str) -> None:
-        credential = self._known.find(_token(context))
-        if credential is None:
+    def _enter(self, context: Context, correlation_id: str) -> credentials.Grant:
+        grant = self._known.find(_token(context))
+        if grant is None:
             raise _Fault(
                 grpc.StatusCode.UNAUTHENTICATED,
                 "This call needs a valid token: send the metadata "
@@ -160,13 +167,14 @@ class _Guard:
                 "in the daemon's state folder.",
             )
         scope = SCOPES.get(self._method)
-        if scope is None or scope not in credential.scopes:
+        if scope is None or scope not in grant.credential.scopes:
             raise _Fault(
                 grpc.StatusCode.PERMISSION_DENIED,
                 f"This token may not do that: it lacks the scope {scope or 'of this method'}.",
             )
         structlog.contextvars.bind_contextvars(correlation_id=correlation_id)
-        caller.enter(caller.Caller(credential, correlation_id))
+        caller.enter(caller.Caller(grant.credential, correlation_id))
+        return grant
 
 
 def _metadata(context: Context, key: str) -> str:
@@ -194,6 +202,8 @@ def _fault(error: BaseException, method: str) -> _Fault:
     match error:
         case _Fault():
             return error
+        case credentials.Revoked():
+            return _Fault(grpc.StatusCode.UNAUTHENTICATED, "This call's token was revoked.")
         case errors.Refusal():
             return _Fault(STATUS[error.kind], str(error))
         case errors.StorageFault():

@@ -127,7 +127,7 @@ class Server:
         artifacts_pb2_grpc.add_ArtifactsServicer_to_server(
             artifacts.Artifacts(served), self._server
         )
-        admin_pb2_grpc.add_AdminServicer_to_server(admin.Admin(look), self._server)
+        admin_pb2_grpc.add_AdminServicer_to_server(admin.Admin(look, served, known), self._server)
         names = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, self._server)
 

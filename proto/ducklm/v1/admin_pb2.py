@@ -23,21 +23,36 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from proto.ducklm.v1 import common_pb2 as proto_dot_ducklm_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bproto/ducklm/v1/admin.proto\x12\tducklm.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0f\n\rStatusRequest\"\xb9\x02\n\x0eStatusResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12.\n\nstarted_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0cstate_folder\x18\x03 \x01(\t\x12\x10\n\x08head_seq\x18\x04 \x01(\x03\x12\x14\n\x0ctasks_queued\x18\x05 \x01(\x05\x12\x15\n\rtasks_running\x18\x06 \x01(\x05\x12\x15\n\rtasks_waiting\x18\x07 \x01(\x05\x12\x19\n\x11\x61pprovals_pending\x18\x08 \x01(\x05\x12\x16\n\x0eresident_bytes\x18\t \x01(\x03\x12\x10\n\x08\x64raining\x18\n \x01(\x08\x12$\n\x05slots\x18\x0b \x03(\x0b\x32\x15.ducklm.v1.SlotStatus\x12\x0f\n\x07notices\x18\x0c \x03(\t\"`\n\nSlotStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05state\x18\x02 \x01(\t\x12\r\n\x05roles\x18\x03 \x03(\t\x12\x16\n\x0e\x63ontext_tokens\x18\x04 \x01(\x05\x12\x0e\n\x06\x64\x65tail\x18\x05 \x01(\t2F\n\x05\x41\x64min\x12=\n\x06Status\x12\x18.ducklm.v1.StatusRequest\x1a\x19.ducklm.v1.StatusResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bproto/ducklm/v1/admin.proto\x12\tducklm.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cproto/ducklm/v1/common.proto\"\x0f\n\rStatusRequest\"\xb9\x02\n\x0eStatusResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12.\n\nstarted_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0cstate_folder\x18\x03 \x01(\t\x12\x10\n\x08head_seq\x18\x04 \x01(\x03\x12\x14\n\x0ctasks_queued\x18\x05 \x01(\x05\x12\x15\n\rtasks_running\x18\x06 \x01(\x05\x12\x15\n\rtasks_waiting\x18\x07 \x01(\x05\x12\x19\n\x11\x61pprovals_pending\x18\x08 \x01(\x05\x12\x16\n\x0eresident_bytes\x18\t \x01(\x03\x12\x10\n\x08\x64raining\x18\n \x01(\x08\x12$\n\x05slots\x18\x0b \x03(\x0b\x32\x15.ducklm.v1.SlotStatus\x12\x0f\n\x07notices\x18\x0c \x03(\t\"`\n\nSlotStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05state\x18\x02 \x01(\t\x12\r\n\x05roles\x18\x03 \x03(\t\x12\x16\n\x0e\x63ontext_tokens\x18\x04 \x01(\x05\x12\x0e\n\x06\x64\x65tail\x18\x05 \x01(\t\"\x9a\x02\n\x05Token\x12\x10\n\x08token_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12&\n\x06scopes\x18\x04 \x03(\x0e\x32\x16.ducklm.v1.Token.Scope\x12.\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nrevoked_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"V\n\x05Scope\x12\x15\n\x11SCOPE_UNSPECIFIED\x10\x00\x12\x07\n\x03RUN\x10\x01\x12\x08\n\x04READ\x10\x02\x12\x0b\n\x07\x41PPROVE\x10\x03\x12\x0b\n\x07\x43HANNEL\x10\x04\x12\t\n\x05\x41\x44MIN\x10\x05\"\x81\x01\n\x12\x43reateTokenRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12&\n\x06scopes\x18\x02 \x03(\x0e\x32\x16.ducklm.v1.Token.Scope\x12\x10\n\x08platform\x18\x03 \x01(\t\x12\x0f\n\x07\x61\x63\x63ount\x18\x04 \x01(\t\x12\x12\n\nclient_key\x18\x05 \x01(\t\"F\n\x13\x43reateTokenResponse\x12\x1f\n\x05token\x18\x01 \x01(\x0b\x32\x10.ducklm.v1.Token\x12\x0e\n\x06secret\x18\x02 \x01(\t\"C\n\x11ListTokensRequest\x12\x0f\n\x07revoked\x18\x01 \x01(\x08\x12\x1d\n\x04page\x18\x02 \x01(\x0b\x32\x0f.ducklm.v1.Page\"O\n\x12ListTokensResponse\x12 \n\x06tokens\x18\x01 \x03(\x0b\x32\x10.ducklm.v1.Token\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\":\n\x12RevokeTokenRequest\x12\x10\n\x08token_id\x18\x01 \x01(\t\x12\x12\n\nclient_key\x18\x02 \x01(\t2\x9f\x02\n\x05\x41\x64min\x12=\n\x06Status\x12\x18.ducklm.v1.StatusRequest\x1a\x19.ducklm.v1.StatusResponse\x12L\n\x0b\x43reateToken\x12\x1d.ducklm.v1.CreateTokenRequest\x1a\x1e.ducklm.v1.CreateTokenResponse\x12I\n\nListTokens\x12\x1c.ducklm.v1.ListTokensRequest\x1a\x1d.ducklm.v1.ListTokensResponse\x12>\n\x0bRevokeToken\x12\x1d.ducklm.v1.RevokeTokenRequest\x1a\x10.ducklm.v1.Tokenb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proto.ducklm.v1.admin_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_STATUSREQUEST']._serialized_start=75
-  _globals['_STATUSREQUEST']._serialized_end=90
-  _globals['_STATUSRESPONSE']._serialized_start=93
-  _globals['_STATUSRESPONSE']._serialized_end=406
-  _globals['_SLOTSTATUS']._serialized_start=408
-  _globals['_SLOTSTATUS']._serialized_end=504
-  _globals['_ADMIN']._serialized_start=506
-  _globals['_ADMIN']._serialized_end=576
+  _globals['_STATUSREQUEST']._serialized_start=105
+  _globals['_STATUSREQUEST']._serialized_end=120
+  _globals['_STATUSRESPONSE']._serialized_start=123
+  _globals['_STATUSRESPONSE']._serialized_end=436
+  _globals['_SLOTSTATUS']._serialized_start=438
+  _globals['_SLOTSTATUS']._serialized_end=534
+  _globals['_TOKEN']._serialized_start=537
+  _globals['_TOKEN']._serialized_end=819
+  _globals['_TOKEN_SCOPE']._serialized_start=733
+  _globals['_TOKEN_SCOPE']._serialized_end=819
+  _globals['_CREATETOKENREQUEST']._serialized_start=822
+  _globals['_CREATETOKENREQUEST']._serialized_end=951
+  _globals['_CREATETOKENRESPONSE']._serialized_start=953
+  _globals['_CREATETOKENRESPONSE']._serialized_end=1023
+  _globals['_LISTTOKENSREQUEST']._serialized_start=1025
+  _globals['_LISTTOKENSREQUEST']._serialized_end=1092
+  _globals['_LISTTOKENSRESPONSE']._serialized_start=1094
+  _globals['_LISTTOKENSRESPONSE']._serialized_end=1173
+  _globals['_REVOKETOKENREQUEST']._serialized_start=1175
+  _globals['_REVOKETOKENREQUEST']._serialized_end=1233
+  _globals['_ADMIN']._serialized_start=1236
+  _globals['_ADMIN']._serialized_end=1523
 # @@protoc_insertion_point(module_scope)

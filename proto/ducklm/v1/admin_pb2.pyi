@@ -8,6 +8,8 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from proto.ducklm.v1 import common_pb2 as _common_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -125,3 +127,204 @@ class SlotStatus(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SlotStatus: _TypeAlias = SlotStatus  # noqa: Y015
+
+@_typing.final
+class Token(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    class _Scope:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _ScopeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[Token._Scope.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        SCOPE_UNSPECIFIED: Token._Scope.ValueType  # 0
+        RUN: Token._Scope.ValueType  # 1
+        """make, change and cancel tasks and conversations"""
+        READ: Token._Scope.ValueType  # 2
+        """read everything"""
+        APPROVE: Token._Scope.ValueType  # 3
+        """answer approvals and decide about waiting tasks"""
+        CHANNEL: Token._Scope.ValueType  # 4
+        """speak for the people of its own platform and account"""
+        ADMIN: Token._Scope.ValueType  # 5
+        """make, list and revoke tokens"""
+
+    class Scope(_Scope, metaclass=_ScopeEnumTypeWrapper):
+        """What a token may do. None implies another."""
+
+    SCOPE_UNSPECIFIED: Token.Scope.ValueType  # 0
+    RUN: Token.Scope.ValueType  # 1
+    """make, change and cancel tasks and conversations"""
+    READ: Token.Scope.ValueType  # 2
+    """read everything"""
+    APPROVE: Token.Scope.ValueType  # 3
+    """answer approvals and decide about waiting tasks"""
+    CHANNEL: Token.Scope.ValueType  # 4
+    """speak for the people of its own platform and account"""
+    ADMIN: Token.Scope.ValueType  # 5
+    """make, list and revoke tokens"""
+
+    TOKEN_ID_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
+    CREATED_AT_FIELD_NUMBER: _builtins.int
+    REVOKED_AT_FIELD_NUMBER: _builtins.int
+    token_id: _builtins.str
+    name: _builtins.str
+    principal: _builtins.str
+    """token:NAME, or PLATFORM:ACCOUNT:bot"""
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedScalarFieldContainer[Global___Token.Scope.ValueType]: ...
+    @_builtins.property
+    def created_at(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def revoked_at(self) -> _timestamp_pb2.Timestamp:
+        """unset while it is valid"""
+
+    def __init__(
+        self,
+        *,
+        token_id: _builtins.str = ...,
+        name: _builtins.str = ...,
+        principal: _builtins.str = ...,
+        scopes: _abc.Iterable[Global___Token.Scope.ValueType] | None = ...,
+        created_at: _timestamp_pb2.Timestamp | None = ...,
+        revoked_at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "revoked_at", b"revoked_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "name", b"name", "principal", b"principal", "revoked_at", b"revoked_at", "scopes", b"scopes", "token_id", b"token_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Token: _TypeAlias = Token  # noqa: Y015
+
+@_typing.final
+class CreateTokenRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
+    PLATFORM_FIELD_NUMBER: _builtins.int
+    ACCOUNT_FIELD_NUMBER: _builtins.int
+    CLIENT_KEY_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """a-z, 0-9, dot, dash, underscore; no other valid token's"""
+    platform: _builtins.str
+    """with CHANNEL only, for example "telegram" """
+    account: _builtins.str
+    """with CHANNEL only: which bot, for example "home" """
+    client_key: _builtins.str
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedScalarFieldContainer[Global___Token.Scope.ValueType]: ...
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        scopes: _abc.Iterable[Global___Token.Scope.ValueType] | None = ...,
+        platform: _builtins.str = ...,
+        account: _builtins.str = ...,
+        client_key: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "client_key", b"client_key", "name", b"name", "platform", b"platform", "scopes", b"scopes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateTokenRequest: _TypeAlias = CreateTokenRequest  # noqa: Y015
+
+@_typing.final
+class CreateTokenResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKEN_FIELD_NUMBER: _builtins.int
+    SECRET_FIELD_NUMBER: _builtins.int
+    secret: _builtins.str
+    """for the metadata "authorization: Bearer SECRET" """
+    @_builtins.property
+    def token(self) -> Global___Token: ...
+    def __init__(
+        self,
+        *,
+        token: Global___Token | None = ...,
+        secret: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["token", b"token"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["secret", b"secret", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateTokenResponse: _TypeAlias = CreateTokenResponse  # noqa: Y015
+
+@_typing.final
+class ListTokensRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVOKED_FIELD_NUMBER: _builtins.int
+    PAGE_FIELD_NUMBER: _builtins.int
+    revoked: _builtins.bool
+    """those that were revoked too"""
+    @_builtins.property
+    def page(self) -> _common_pb2.Page: ...
+    def __init__(
+        self,
+        *,
+        revoked: _builtins.bool = ...,
+        page: _common_pb2.Page | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["page", b"page"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page", b"page", "revoked", b"revoked"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTokensRequest: _TypeAlias = ListTokensRequest  # noqa: Y015
+
+@_typing.final
+class ListTokensResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKENS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    @_builtins.property
+    def tokens(self) -> _containers.RepeatedCompositeFieldContainer[Global___Token]: ...
+    def __init__(
+        self,
+        *,
+        tokens: _abc.Iterable[Global___Token] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "tokens", b"tokens"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTokensResponse: _TypeAlias = ListTokensResponse  # noqa: Y015
+
+@_typing.final
+class RevokeTokenRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKEN_ID_FIELD_NUMBER: _builtins.int
+    CLIENT_KEY_FIELD_NUMBER: _builtins.int
+    token_id: _builtins.str
+    client_key: _builtins.str
+    def __init__(
+        self,
+        *,
+        token_id: _builtins.str = ...,
+        client_key: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_key", b"client_key", "token_id", b"token_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RevokeTokenRequest: _TypeAlias = RevokeTokenRequest  # noqa: Y015

@@ -39,6 +39,21 @@ class AdminStub:
                 request_serializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.StatusRequest.SerializeToString,
                 response_deserializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.StatusResponse.FromString,
                 _registered_method=True)
+        self.CreateToken = channel.unary_unary(
+                '/ducklm.v1.Admin/CreateToken',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.CreateTokenRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.CreateTokenResponse.FromString,
+                _registered_method=True)
+        self.ListTokens = channel.unary_unary(
+                '/ducklm.v1.Admin/ListTokens',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.ListTokensRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.ListTokensResponse.FromString,
+                _registered_method=True)
+        self.RevokeToken = channel.unary_unary(
+                '/ducklm.v1.Admin/RevokeToken',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.RevokeTokenRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.Token.FromString,
+                _registered_method=True)
 
 
 class AdminServicer:
@@ -50,6 +65,29 @@ class AdminServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CreateToken(self, request, context):
+        """Make a token. Nobody gives away a scope that they lack. The secret is in this answer and nowhere
+        else: the same request with the same client_key gets the token again, without its secret.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListTokens(self, request, context):
+        """Tokens, newest first. The owner's, in the state folder, is not among them.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RevokeToken(self, request, context):
+        """End a token for good: its next call is refused and its open streams end. The same again changes
+        nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AdminServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -57,6 +95,21 @@ def add_AdminServicer_to_server(servicer, server):
                     servicer.Status,
                     request_deserializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.StatusRequest.FromString,
                     response_serializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.StatusResponse.SerializeToString,
+            ),
+            'CreateToken': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateToken,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.CreateTokenRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.CreateTokenResponse.SerializeToString,
+            ),
+            'ListTokens': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListTokens,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.ListTokensRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.ListTokensResponse.SerializeToString,
+            ),
+            'RevokeToken': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeToken,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.RevokeTokenRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_admin__pb2.Token.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -86,6 +139,87 @@ class Admin:
             '/ducklm.v1.Admin/Status',
             proto_dot_ducklm_dot_v1_dot_admin__pb2.StatusRequest.SerializeToString,
             proto_dot_ducklm_dot_v1_dot_admin__pb2.StatusResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateToken(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Admin/CreateToken',
+            proto_dot_ducklm_dot_v1_dot_admin__pb2.CreateTokenRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_admin__pb2.CreateTokenResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListTokens(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Admin/ListTokens',
+            proto_dot_ducklm_dot_v1_dot_admin__pb2.ListTokensRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_admin__pb2.ListTokensResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeToken(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Admin/RevokeToken',
+            proto_dot_ducklm_dot_v1_dot_admin__pb2.RevokeTokenRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_admin__pb2.Token.FromString,
             options,
             channel_credentials,
             insecure,

@@ -32,11 +32,31 @@ class AdminStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AdminAsyncStub: ...
     Status: _grpc.UnaryUnaryMultiCallable[_admin_pb2.StatusRequest, _admin_pb2.StatusResponse]
+    CreateToken: _grpc.UnaryUnaryMultiCallable[_admin_pb2.CreateTokenRequest, _admin_pb2.CreateTokenResponse]
+    """Make a token. Nobody gives away a scope that they lack. The secret is in this answer and nowhere
+    else: the same request with the same client_key gets the token again, without its secret.
+    """
+    ListTokens: _grpc.UnaryUnaryMultiCallable[_admin_pb2.ListTokensRequest, _admin_pb2.ListTokensResponse]
+    """Tokens, newest first. The owner's, in the state folder, is not among them."""
+    RevokeToken: _grpc.UnaryUnaryMultiCallable[_admin_pb2.RevokeTokenRequest, _admin_pb2.Token]
+    """End a token for good: its next call is refused and its open streams end. The same again changes
+    nothing.
+    """
 
 @_typing.type_check_only
 class AdminAsyncStub(AdminStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     Status: _aio.UnaryUnaryMultiCallable[_admin_pb2.StatusRequest, _admin_pb2.StatusResponse]  # type: ignore[assignment]
+    CreateToken: _aio.UnaryUnaryMultiCallable[_admin_pb2.CreateTokenRequest, _admin_pb2.CreateTokenResponse]  # type: ignore[assignment]
+    """Make a token. Nobody gives away a scope that they lack. The secret is in this answer and nowhere
+    else: the same request with the same client_key gets the token again, without its secret.
+    """
+    ListTokens: _aio.UnaryUnaryMultiCallable[_admin_pb2.ListTokensRequest, _admin_pb2.ListTokensResponse]  # type: ignore[assignment]
+    """Tokens, newest first. The owner's, in the state folder, is not among them."""
+    RevokeToken: _aio.UnaryUnaryMultiCallable[_admin_pb2.RevokeTokenRequest, _admin_pb2.Token]  # type: ignore[assignment]
+    """End a token for good: its next call is refused and its open streams end. The same again changes
+    nothing.
+    """
 
 class AdminServicer(metaclass=_abc_1.ABCMeta):
     @_abc_1.abstractmethod
@@ -45,5 +65,33 @@ class AdminServicer(metaclass=_abc_1.ABCMeta):
         request: _admin_pb2.StatusRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_admin_pb2.StatusResponse, _abc.Awaitable[_admin_pb2.StatusResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def CreateToken(
+        self,
+        request: _admin_pb2.CreateTokenRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_admin_pb2.CreateTokenResponse, _abc.Awaitable[_admin_pb2.CreateTokenResponse]]:
+        """Make a token. Nobody gives away a scope that they lack. The secret is in this answer and nowhere
+        else: the same request with the same client_key gets the token again, without its secret.
+        """
+
+    @_abc_1.abstractmethod
+    def ListTokens(
+        self,
+        request: _admin_pb2.ListTokensRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_admin_pb2.ListTokensResponse, _abc.Awaitable[_admin_pb2.ListTokensResponse]]:
+        """Tokens, newest first. The owner's, in the state folder, is not among them."""
+
+    @_abc_1.abstractmethod
+    def RevokeToken(
+        self,
+        request: _admin_pb2.RevokeTokenRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_admin_pb2.Token, _abc.Awaitable[_admin_pb2.Token]]:
+        """End a token for good: its next call is refused and its open streams end. The same again changes
+        nothing.
+        """
 
 def add_AdminServicer_to_server(servicer: AdminServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
