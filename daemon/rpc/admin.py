@@ -115,7 +115,7 @@ class Admin(admin_pb2_grpc.AdminServicer):
 def _scopes(request: admin_pb2.CreateTokenRequest) -> frozenset[principals.Scope]:
     if admin_pb2.Token.SCOPE_UNSPECIFIED in request.scopes:
         known = ", ".join(scope.upper() for scope in _SCOPES)
-        raise errors.Refusal(errors.RefusalKind.INVALID, f"scopes are of {known}.")
+        raise errors.Refusal(errors.RefusalKind.INVALID, f"Name the scopes: {known}.")
     return frozenset(_SCOPES_BACK[number] for number in request.scopes)
 
 

@@ -7,6 +7,7 @@ import grpc
 from google.protobuf import message
 
 from proto.ducklm.v1 import (
+    admin_pb2,
     approvals_pb2,
     artifacts_pb2,
     common_pb2,
@@ -40,6 +41,7 @@ def _pages(page: common_pb2.Page, says: str) -> Iterator[Bad]:
     yield Bad("Approvals/List", approvals_pb2.ListApprovalsRequest(page=page), code, says)
     conversations = conversations_pb2.ListConversationsRequest(page=page)
     yield Bad("Conversations/List", conversations, code, says)
+    yield Bad("Admin/ListTokens", admin_pb2.ListTokensRequest(page=page), code, says)
 
 
 BAD: dict[str, Bad] = {
@@ -191,6 +193,30 @@ BAD: dict[str, Bad] = {
         _CODE.INVALID_ARGUMENT,
         "A page has 1 to 500 rows, not 501.",
     ),
+    "a token without a scope": Bad(
+        "Admin/CreateToken",
+        admin_pb2.CreateTokenRequest(name="x"),
+        _CODE.INVALID_ARGUMENT,
+        "Name the scopes: RUN, READ, APPROVE, CHANNEL, ADMIN.",
+    ),
+    "a token with an unnamed scope": Bad(
+        "Admin/CreateToken",
+        admin_pb2.CreateTokenRequest(name="x", scopes=[admin_pb2.Token.SCOPE_UNSPECIFIED]),
+        _CODE.INVALID_ARGUMENT,
+        "Name the scopes: RUN, READ, APPROVE, CHANNEL, ADMIN.",
+    ),
+    "a token named like a path": Bad(
+        "Admin/CreateToken",
+        admin_pb2.CreateTokenRequest(name="../token", scopes=[admin_pb2.Token.RUN]),
+        _CODE.INVALID_ARGUMENT,
+        "name has 1 to 64 of ",
+    ),
+    "revoke an unknown token": Bad(
+        "Admin/RevokeToken",
+        admin_pb2.RevokeTokenRequest(token_id="token-none"),
+        _CODE.NOT_FOUND,
+        "There is no token token-none.",
+    ),
     "unknown artifact": Bad(
         "Artifacts/Get",
         artifacts_pb2.GetArtifactRequest(artifact_id=_ARTIFACT),
@@ -266,6 +292,8 @@ BAD |= dict(
                 origin=common_pb2.Origin(chat=_LONG),
             ),
         ),
+        _long("Admin/CreateToken", admin_pb2.CreateTokenRequest(name=_LONG)),
+        _long("Admin/RevokeToken", admin_pb2.RevokeTokenRequest(token_id=_LONG)),
         _long("Artifacts/Get", artifacts_pb2.GetArtifactRequest(artifact_id=_LONG)),
         _long("Events/Subscribe", events_pb2.SubscribeRequest(task_id=_LONG)),
     )

@@ -8,7 +8,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from daemon.rpc import interceptors
+from proto.ducklm.v1 import admin_pb2
 from tests import running_daemon
+from tests.conftest import Figures
 from tests.integration.rpc import methods, work
 
 EVERY = methods.every()
@@ -21,6 +23,33 @@ WRONG = {
     "another scheme": (("authorization", "Basic b3duZXI6"),),
     "no scheme": (("authorization", "0" * 43),),
 }
+
+
+NEEDS = {
+    "Tasks/Submit": "RUN",
+    "Tasks/Ask": "RUN",
+    "Tasks/Chat": "RUN",
+    "Tasks/Get": "READ",
+    "Tasks/List": "READ",
+    "Tasks/Cancel": "RUN",
+    "Tasks/Decide": "APPROVE",
+    "Events/Subscribe": "READ",
+    "Events/List": "READ",
+    "Approvals/List": "READ",
+    "Approvals/Get": "READ",
+    "Approvals/Resolve": "APPROVE",
+    "Conversations/Create": "RUN",
+    "Conversations/Get": "READ",
+    "Conversations/List": "READ",
+    "Conversations/Update": "RUN",
+    "Artifacts/Get": "READ",
+    "Artifacts/Put": "RUN",
+    "Admin/Status": "READ",
+    "Admin/CreateToken": "ADMIN",
+    "Admin/ListTokens": "ADMIN",
+    "Admin/RevokeToken": "ADMIN",
+}
+"""What each method needs, written down a second time."""
 
 
 @pytest.fixture(scope="module", params=["unix", "tcp"])
@@ -75,6 +104,60 @@ def test_a_token_that_is_nearly_right_is_wrong(
 def test_every_method_has_a_scope_and_every_scope_a_method() -> None:
     ours = {name for name in interceptors.SCOPES if name.startswith("/ducklm.v1.")}
     assert ours == {method.name for method in EVERY}
+    assert NEEDS.keys() == {methods.short(method) for method in EVERY}
+
+
+@pytest.fixture(scope="module")
+def secrets(daemon: running_daemon.RunningDaemon) -> Iterator[dict[str, str]]:
+    """A token with each scope alone, the owner's with all, and three that are none."""
+    made: dict[str, admin_pb2.CreateTokenResponse] = {}
+    with daemon.api() as api:
+        for scope in admin_pb2.Token.Scope.values()[1:]:
+            name = admin_pb2.Token.Scope.Name(scope)
+            request = admin_pb2.CreateTokenRequest(name=f"{name.lower()}-alone", scopes=[scope])
+            if scope == admin_pb2.Token.CHANNEL:
+                request.platform, request.account = "telegram", "alone"
+            made[name] = api.admin.CreateToken(request)
+        everything = admin_pb2.Token.Scope.values()[1:]
+        request = admin_pb2.CreateTokenRequest(
+            name="revoked", scopes=everything, platform="telegram", account="alone"
+        )
+        revoked = api.admin.CreateToken(request)
+        api.admin.RevokeToken(admin_pb2.RevokeTokenRequest(token_id=revoked.token.token_id))
+        found = {name: each.secret for name, each in made.items()}
+        yield found | {"OWNER": daemon.token, "REVOKED": revoked.secret, "WRONG": "0" * 43}
+        for each in made.values():
+            token_id = each.token.token_id
+            api.admin.RevokeToken(admin_pb2.RevokeTokenRequest(token_id=token_id))
+
+
+def expected(method: methods.Method, credential: str) -> tuple[grpc.StatusCode, ...]:
+    if credential in ("NONE", "WRONG", "REVOKED"):
+        return (grpc.StatusCode.UNAUTHENTICATED,)
+    if credential in ("OWNER", NEEDS[methods.short(method)]):
+        return SERVED
+    return (grpc.StatusCode.PERMISSION_DENIED,)
+
+
+@pytest.mark.acceptance(35)
+@pytest.mark.spec("O-01")
+def test_every_method_with_every_credential(
+    channel: grpc.Channel, secrets: dict[str, str], api: running_daemon.Api, figures: Figures
+) -> None:
+    work.end(api, work.submit(api, "so that the log holds an event"))
+    credentials = ["NONE", *secrets]
+    wrong = []
+    for method in EVERY:
+        for credential in credentials:
+            metadata = methods.bearer(secrets[credential]) if credential in secrets else ()
+            code, sentence = outcome(channel, method, metadata)
+            if code not in expected(method, credential):
+                wrong.append((methods.short(method), credential, code))
+            if code is grpc.StatusCode.PERMISSION_DENIED:
+                assert f"lacks the scope {NEEDS[methods.short(method)].lower()}." in sentence
+    assert wrong == []
+    figures("methods x credentials", f"{len(EVERY)} x {len(credentials)}")
+    figures("mismatches", len(wrong))
 
 
 @pytest.mark.spec("O-02")

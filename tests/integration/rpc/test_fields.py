@@ -7,6 +7,7 @@ import pytest
 from google.protobuf import descriptor, message
 
 from proto.ducklm.v1 import (
+    admin_pb2,
     approvals_pb2,
     artifacts_pb2,
     common_pb2,
@@ -195,6 +196,31 @@ def test_events(api: running_daemon.Api) -> None:
     now = events_pb2.SubscribeRequest(from_now=True, after_seq=1, task_id=other_id)
     assert next(work.updates(api, now)).event.seq != 2
     work.end(api, other_id)
+
+
+@covers(admin_pb2.CreateTokenRequest, "name", "scopes", "platform", "account", "client_key")
+@covers(admin_pb2.ListTokensRequest, "revoked", "page")
+@covers(admin_pb2.RevokeTokenRequest, "token_id", "client_key")
+def test_tokens(api: running_daemon.Api) -> None:
+    scopes = [admin_pb2.Token.RUN, admin_pb2.Token.CHANNEL]
+    request = admin_pb2.CreateTokenRequest(
+        name="fields", scopes=scopes, platform="matrix", account="home", client_key="fields token"
+    )
+    made = api.admin.CreateToken(request).token
+    assert (made.name, list(made.scopes)) == ("fields", scopes)
+    assert made.principal == "matrix:home:bot"
+    assert api.admin.CreateToken(request).token == made
+    first = admin_pb2.ListTokensRequest(page=common_pb2.Page(size=1))
+    assert list(api.admin.ListTokens(first).tokens) == [made]
+    ending = admin_pb2.RevokeTokenRequest(token_id=made.token_id, client_key="fields revoke")
+    revoked = api.admin.RevokeToken(ending)
+    assert api.admin.RevokeToken(ending) == revoked
+    assert made not in api.admin.ListTokens(admin_pb2.ListTokensRequest()).tokens
+    first.revoked = True
+    page = api.admin.ListTokens(first)
+    assert list(page.tokens) == [revoked]
+    first.page.token = page.next_page_token
+    assert revoked not in api.admin.ListTokens(first).tokens
 
 
 @covers(artifacts_pb2.PutArtifactRequest, "data")
