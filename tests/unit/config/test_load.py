@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from daemon.config import layers, settings
-from daemon.domain import errors, limits, messages
+from daemon.domain import errors, limits, messages, principals
 
 NOTHING: dict[str, str] = {}
 
@@ -187,6 +187,36 @@ class TestFaults:
         path = owner.write(owner.xdg, text, "models.toml")
         (fault,) = owner.faults()
         assert fault.startswith(f"{path}: {key}: ")
+        assert reason in fault
+
+
+@pytest.mark.spec("O-01")
+class TestOwner:
+    def test_users_of_each_platform(self, owner: Owner) -> None:
+        assert owner.load().daemon.owner == principals.Owners()
+        owner.write(owner.xdg, '[owner]\ntelegram = [42, "43"]\nmatrix = ["@me:example.org"]\n')
+        found = owner.load().daemon.owner
+        assert found.is_owner(principals.Principal("telegram:any:42"))
+        assert found.is_owner(principals.Principal("telegram:any:43"))
+        assert found.is_owner(principals.Principal("matrix:any:@me:example.org"))
+        named = owner.load({"DUCKLM_OWNER__TELEGRAM": "[7]"}).daemon.owner
+        assert named.telegram == {"7"}
+
+    @pytest.mark.parametrize(
+        ("text", "key", "reason"),
+        [
+            ('telegram = ["@me"]', "owner.telegram", "a Telegram user is a number"),
+            ("telegram = [-100]", "owner.telegram", "a Telegram user is a number"),
+            ("telegram = [true]", "owner.telegram", "valid string"),
+            ('matrix = ["me"]', "owner.matrix", "a Matrix user looks like @name:server"),
+            ("matrix = [42]", "owner.matrix", "valid string"),
+            ('signal = ["x"]', "owner.signal", "there is no such setting"),
+        ],
+    )
+    def test_who_can_be_nobody(self, owner: Owner, text: str, key: str, reason: str) -> None:
+        path = owner.write(owner.xdg, f"[owner]\n{text}\n")
+        (fault,) = owner.faults()
+        assert fault.startswith(f"{path}: {key}")
         assert reason in fault
 
 

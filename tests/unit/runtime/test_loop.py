@@ -20,6 +20,22 @@ UNTITLED = inputs.CreateConversation(
 USE = json.dumps({"kind": "tool", "tool": "look", "arguments": {}})
 
 
+def token(digest: str) -> inputs.CreateToken:
+    """A token of one name."""
+    owner = principals.Credential(
+        name="owner", principal=principals.LOCAL_OWNER, scopes=principals.ALL_SCOPES
+    )
+    return inputs.CreateToken(
+        credential=owner.name,
+        principal=owner.principal,
+        correlation_id="c",
+        maker=owner,
+        name="ci",
+        scopes=frozenset(("run",)),
+        digest=digest,
+    )
+
+
 class WatchedStore(in_memory.InMemoryStore):
     """Notes each transaction, can hold one up, and can break in a way that no port allows."""
 
@@ -104,6 +120,15 @@ class TestRounds:
             same, again, other = await asyncio.gather(*asked, return_exceptions=True)
             assert (same, again) == (None, None)
             assert isinstance(other, errors.Refusal)
+
+    async def test_a_name_for_two_tokens_in_one_round(self) -> None:
+        async with rig.started() as runtime:
+            asked = (runtime.box.ask(token(digest)) for digest in ("a", "b"))
+            made, refused = await asyncio.gather(*asked, return_exceptions=True)
+            assert isinstance(made, decisions.TokenKept)
+            assert isinstance(refused, errors.Refusal)
+            assert refused.kind is errors.RefusalKind.CONFLICT
+            assert [one.digest for one in await runtime.store.live_tokens()] == ["a"]
 
     async def test_a_caller_that_went_away_changes_nothing(self) -> None:
         store = WatchedStore()
