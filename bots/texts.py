@@ -178,6 +178,13 @@ EVENTS_NONE = "No event yet."
 CONVERSATIONS_NONE = "No conversation yet."
 CONVERSATION_UNTITLED = "(untitled)"
 EVENT_UNKNOWN = "an event of a kind unknown to this client"
+TOKENS_NONE = "No token but the owner's."
+TOKEN_MADE = (
+    "Above is the secret of {name}, which may: {scopes}. It is not shown again; "
+    "whoever is to use it has it in $DUCKLM_TOKEN."
+)
+TOKEN_REVOKED = "revoked {at}"
+SCOPE_UNKNOWN = "Name with --scope what the token may do: {choices}."
 STATUS = {
     "version": "version",
     "started": "started",
@@ -231,3 +238,13 @@ HELP_DECISION = "mark-done, run-again, abandon or retry."
 HELP_CALL = "The call meant, when several wait."
 HELP_STATUS = "Show how the daemon is."
 HELP_CONVERSATIONS = "List conversations."
+HELP_TOKEN = "Tokens for scripts and bots."
+HELP_TOKEN_CREATE = "Make a token; its secret alone goes to stdout, once."
+HELP_TOKEN_NAME = "What it is called: a-z, 0-9, dot, dash, underscore."
+HELP_TOKEN_SCOPE = "What it may do: run, read, approve, channel, admin. Repeat it for several."
+HELP_TOKEN_PLATFORM = "With channel: the bot's platform, for example telegram."
+HELP_TOKEN_ACCOUNT = "With channel: which bot there, for example home."
+HELP_TOKEN_LIST = "List tokens, newest first."
+HELP_TOKEN_REVOKED = "Also those that were revoked."
+HELP_TOKEN_REVOKE = "End a token for good; what is open under it ends too."
+HELP_TOKEN_NAMED = "Its name or its id."

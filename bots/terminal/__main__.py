@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 import typer
 
 from bots import config, render, texts
-from bots.terminal import ask, chat, client, commands, faults, world
+from bots.terminal import ask, chat, client, commands, faults, tokens, world
 
 _Json = typing.Annotated[bool, typer.Option("--json", help=texts.HELP_JSON)]
 _Limit = typing.Annotated[int, typer.Option("--limit", min=1, help=texts.HELP_LIMIT)]
@@ -167,6 +167,51 @@ def _conversations(context: typer.Context, limit: _Limit = 50, as_json: _Json = 
     _with_session(context, lambda session: commands.conversations(session, limit, as_json))
 
 
+def _token_create(
+    context: typer.Context,
+    name: typing.Annotated[str, typer.Argument(metavar="NAME", help=texts.HELP_TOKEN_NAME)],
+    scope: typing.Annotated[
+        list[str] | None, typer.Option("--scope", metavar="SCOPE", help=texts.HELP_TOKEN_SCOPE)
+    ] = None,
+    platform: typing.Annotated[
+        str, typer.Option("--platform", metavar="NAME", help=texts.HELP_TOKEN_PLATFORM)
+    ] = "",
+    account: typing.Annotated[
+        str, typer.Option("--account", metavar="NAME", help=texts.HELP_TOKEN_ACCOUNT)
+    ] = "",
+    as_json: _Json = False,
+) -> None:
+    wanted = tokens.Wanted(name, scope or (), platform, account)
+    _with_session(context, lambda session: tokens.create(session, wanted, as_json))
+
+
+def _token_list(
+    context: typer.Context,
+    revoked: typing.Annotated[
+        bool, typer.Option("--revoked", help=texts.HELP_TOKEN_REVOKED)
+    ] = False,
+    limit: _Limit = 50,
+    as_json: _Json = False,
+) -> None:
+    _with_session(context, lambda session: tokens.show(session, limit, revoked, as_json))
+
+
+def _token_revoke(
+    context: typer.Context,
+    named: typing.Annotated[str, typer.Argument(metavar="TOKEN", help=texts.HELP_TOKEN_NAMED)],
+    as_json: _Json = False,
+) -> None:
+    _with_session(context, lambda session: tokens.revoke(session, named, as_json))
+
+
+def _token_commands() -> typer.Typer:
+    app = typer.Typer(help=texts.HELP_TOKEN, no_args_is_help=True, add_completion=False)
+    app.command("create", help=texts.HELP_TOKEN_CREATE)(_token_create)
+    app.command("list", help=texts.HELP_TOKEN_LIST)(_token_list)
+    app.command("revoke", help=texts.HELP_TOKEN_REVOKE)(_token_revoke)
+    return app
+
+
 def build() -> typer.Typer:
     """The command line."""
     app = typer.Typer(
@@ -188,6 +233,7 @@ def build() -> typer.Typer:
     app.command("decide", help=texts.HELP_DECIDE)(_decide)
     app.command("status", help=texts.HELP_STATUS)(_status)
     app.command("conversations", help=texts.HELP_CONVERSATIONS)(_conversations)
+    app.add_typer(_token_commands(), name="token")
     return app
 
 

@@ -26,6 +26,7 @@ from proto.ducklm.v1 import (
 
 UNARY_TIMEOUT_S: typing.Final = 30.0
 PAGE_ROWS: typing.Final = 100
+ALL_ROWS: typing.Final = 1_000_000
 CHANNEL_NAME: typing.Final = "terminal"
 RECEIVE_LIMIT_BYTES: typing.Final = 32 * 1024 * 1024
 RECONNECT_MS: typing.Final = 100
@@ -162,6 +163,24 @@ class Client:
             client_key=key,
         )
         return self._call(self._approvals.Resolve, request)
+
+    def create_token(self, request: admin_pb2.CreateTokenRequest) -> admin_pb2.CreateTokenResponse:
+        return self._call(self._admin.CreateToken, request)
+
+    def tokens(self, limit: int | None, revoked: bool = False) -> Iterator[admin_pb2.Token]:
+        """Tokens, newest first, page by page; without a limit all."""
+        request = admin_pb2.ListTokensRequest(revoked=revoked)
+        for size in _pages(ALL_ROWS if limit is None else limit):
+            request.page.size = size
+            response = self._call(self._admin.ListTokens, request)
+            yield from response.tokens
+            request.page.token = response.next_page_token
+            if not response.next_page_token:
+                return
+
+    def revoke_token(self, token_id: str, key: str) -> admin_pb2.Token:
+        request = admin_pb2.RevokeTokenRequest(token_id=token_id, client_key=key)
+        return self._call(self._admin.RevokeToken, request)
 
     def events(self, after_seq: int, task_id: str, limit: int) -> events_pb2.ListEventsResponse:
         request = events_pb2.ListEventsRequest(after_seq=after_seq, task_id=task_id, limit=limit)

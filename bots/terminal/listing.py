@@ -1,4 +1,4 @@
-"""Lists and single things as lines for people: tasks, events, approvals, the daemon's status.
+"""Lists and single things as lines for people: tasks, events, approvals, tokens, the status.
 
 Answers for: the wording of lists; every foreign text on them is inert. It must never make a call.
 """
@@ -92,6 +92,21 @@ def _fields(content: message.Message) -> str:
             value = f"{{{_fields(value)}}}"
         shown.append(f"{field.name}={render.one_line(str(value), VALUE_CHARACTERS)}")
     return " ".join(shown)
+
+
+def scopes(row: admin_pb2.Token) -> list[str]:
+    """The names of a token's scopes."""
+    kind = admin_pb2.Token.Scope.DESCRIPTOR
+    return [render.enum_name(kind, number).lower() for number in row.scopes]
+
+
+def token(row: admin_pb2.Token) -> str:
+    """A token: since when, its id, for whom it speaks, and what it may."""
+    line = f"{_time(row.created_at)}  {render.one_line(row.token_id)}  {render.one_line(row.name)}"
+    line += f"  {render.one_line(row.principal)}  {', '.join(scopes(row))}"
+    if row.HasField("revoked_at"):
+        line += "  " + texts.TOKEN_REVOKED.format(at=_time(row.revoked_at))
+    return line
 
 
 def status(row: admin_pb2.StatusResponse) -> str:

@@ -155,6 +155,8 @@ class Scene:
                     self.texts[record.content_id] = record.text
                 case decisions.ClientKeyRecord():
                     self.keys[record.client_key] = record
+                case _:
+                    pass
         return step
 
     def _note(self, event: events.Event) -> None:
