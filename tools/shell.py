@@ -1,30 +1,29 @@
-"""Runs a shell command by bash: exactly the inspected text, in exactly the inspected folder.
+"""Runs a shell command, confined: exactly what was inspected, in exactly the inspected folder.
 
-Starts bash without profile, with a clean environment and no input. Output and errors come as one
-text, live. A command ends when bash ends, and however it ends, no process of its group is left.
-Confinement is `sandbox`'s work.
+Plain words run as they are, anything else by bash without profile; with a clean environment, no
+input, and output and errors as one text, live. However a command ends, no process of it is left.
+What confines it is `sandbox`'s; `sudo` alone runs outside, and is shown so. Never decides whether
+a command may run.
 """
 
 import asyncio
-import codecs
 import contextlib
 import os
 import signal
-from pathlib import Path
-from typing import BinaryIO
 
 import pydantic
 
-from tools import contract
+from tools import contract, shell_facts, shell_stream
+from tools.sandbox import launching, limits, powers, process, view
 
 BASH = "/bin/bash"
-KEPT_CHARS = 8 * 1024 * 1024
-"""Output beyond this is counted, not kept."""
-_READ_BYTES = 64 * 1024
+SUDO = "sudo"
 _MAX_COMMAND_BYTES = 64 * 1024
 _LEFT_OUTPUT_SECONDS = 1.0
-"""How long output is awaited of a process that left the group and outlives the command."""
-_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb"}
+"""How long output is awaited of a process that outlives the command: one of another user."""
+_SIGNALLED = 128
+"""A sandbox's exit code for a signal is this and the signal's number, as a shell's."""
+_PASSWORD = "the password for sudo"
 
 _PARAMETERS = """{"type":"object","properties":{"command":{"type":"string","description":
 "the command line, as bash reads it"}},"required":["command"],"additionalProperties":false}"""
@@ -35,49 +34,93 @@ class _Arguments(contract.Value):
 
 
 class _Inspected:
-    """Holds the working folder open, so that the run cannot meet another of the same name."""
+    """Holds the working folder and the program open, so that the run cannot meet others of the
+    same name, and the scripts' content."""
 
-    def __init__(self, facts: contract.Facts, folder_fd: int, command: str) -> None:
-        self._facts = facts
-        self._folder_fd = folder_fd
+    def __init__(self, command: str, call: contract.Call, powers: launching.Powers) -> None:
+        self.powers = powers
+        self.confinement = call.confinement
+        self.elevated = call.names.elevated
+        self.held = contextlib.ExitStack()
+        try:
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+            self.folder_fd = os.open(call.folder, flags)
+        except OSError as error:
+            message = f"The folder {call.folder} cannot be opened: {error}."
+            raise contract.ToolFault(message) from error
+        self.held.callback(os.close, self.folder_fd)
+        self.folder = os.path.realpath(f"/proc/self/fd/{self.folder_fd}")
         self.command = command
+        self.argv: tuple[str, ...] | None = call.names.argv
+        self.program = shell_facts.Program(BASH, os.stat(BASH), trusted=True)
+        self.program_fd = -1
+        self.scripts: list[shell_facts.Script] = []
+        self._facts: contract.Facts | None = None
 
     @property
     def facts(self) -> contract.Facts:
+        assert self._facts is not None
         return self._facts
 
-    @property
-    def folder(self) -> str:
-        """A path that leads to the held folder, whatever its name leads to now."""
-        return f"/proc/self/fd/{self._folder_fd}"
+    @facts.setter
+    def facts(self, facts: contract.Facts) -> None:
+        self._facts = facts
+
+    def hold(self, program: shell_facts.Program) -> None:
+        """Keep the program that was found, and no other, for the run."""
+        self.program = program
+        self.program_fd = os.open(program.path, os.O_PATH | os.O_CLOEXEC)
+        self.held.callback(os.close, self.program_fd)
+        found = os.fstat(self.program_fd)
+        if shell_facts.identity(found) != shell_facts.identity(program.status):
+            raise contract.ToolFault(f"{program.path} was replaced during its inspection.")
+
+    def environment(self) -> dict[str, str]:
+        home = "/" if self.elevated else self.folder
+        return {"PATH": shell_facts.PATH, "LANG": "C.UTF-8", "TERM": "dumb", "HOME": home}
 
     def close(self) -> None:
-        if self._folder_fd >= 0:
-            os.close(self._folder_fd)
-            self._folder_fd = -1
-
-
-def _identity(status: os.stat_result) -> str:
-    return f"{status.st_dev}:{status.st_ino}"
+        self.held.close()
 
 
 class Shell:
-    """The shell_exec tool."""
+    """The shell_exec tool.
 
-    def __init__(self, deadline_seconds: int) -> None:
+    `found_powers` stands for what this machine gives instead of finding it out; `sudo` is the
+    program that runs a command as root, by name or path.
+    """
+
+    def __init__(
+        self,
+        deadline_seconds: int,
+        found_powers: launching.Powers | None = None,
+        bounds: limits.Limits | None = None,
+        sudo: str = SUDO,
+    ) -> None:
         self._spec = contract.ToolSpec(
             name="shell_exec",
-            version=1,
+            version=2,
             description="Run a shell command in the working folder and return its output.",
             parameters=_PARAMETERS,
             effect=contract.Effect.UNSAFE,
             category=contract.Category.NORMAL,
             deadline_seconds=deadline_seconds,
         )
+        self._powers = found_powers
+        self._limits = bounds or limits.Limits()
+        self._sudo = sudo
+        self._probing = asyncio.Lock()
 
     @property
     def spec(self) -> contract.ToolSpec:
         return self._spec
+
+    async def powers(self) -> launching.Powers:
+        """What confines commands on this machine, found out once."""
+        async with self._probing:
+            if self._powers is None:
+                self._powers = await powers.probe(self._limits)
+        return self._powers
 
     def command(self, arguments_json: str) -> str | None:
         try:
@@ -92,29 +135,52 @@ class Shell:
             raise contract.ToolFault(
                 f"A command may hold no NUL and at most {_MAX_COMMAND_BYTES} bytes."
             )
-        return await asyncio.to_thread(self._inspect, command, Path(call.folder))
+        found = await self.powers()
+        return await asyncio.to_thread(self._inspect, command, call, found)
 
-    def _inspect(self, command: str, folder: Path) -> contract.Inspection:
+    def _inspect(
+        self, command: str, call: contract.Call, found: launching.Powers
+    ) -> contract.Inspection:
+        inspected = _Inspected(command, call, found)
         try:
-            folder_fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except OSError as error:
-            raise contract.ToolFault(f"The folder {folder} cannot be opened: {error}.") from error
-        real = os.path.realpath(folder)
-        program = os.stat(BASH)
-        facts = contract.Facts(
-            effect=contract.Effect.UNSAFE,
-            bound=(
-                ("command", command),
-                ("folder", real),
-                ("folder_inode", _identity(os.fstat(folder_fd))),
-                ("program", BASH),
-                ("program_inode", _identity(program)),
-                ("environment", repr(sorted(_ENVIRONMENT.items()))),
-                ("stdin", "none"),
-            ),
-            shown=(("command", command), ("folder", real)),
-        )
-        return _Inspected(facts, folder_fd, command)
+            self._find(inspected, call)
+            inspected.facts = _facts(inspected, call)
+        except BaseException:
+            inspected.close()
+            raise
+        return inspected
+
+    def _find(self, inspected: _Inspected, call: contract.Call) -> None:
+        """Settle what runs: sudo, a trusted program by itself, or bash with the text."""
+        folder, hidden = inspected.folder, call.confinement.hidden
+        try:
+            view.check_folder(folder, hidden)
+        except view.NoFolder as error:
+            raise contract.ToolFault(str(error)) from error
+        if inspected.elevated:
+            inspected.hold(self._found_sudo(inspected))
+        else:
+            argv = inspected.argv
+            direct = shell_facts.program(argv[0], folder) if argv else None
+            own = argv is not None and "/" in argv[0] and direct is not None
+            if direct is not None and (direct.trusted or own):
+                inspected.hold(direct)
+            else:
+                inspected.argv = None
+                inspected.hold(shell_facts.Program(os.path.realpath(BASH), os.stat(BASH), True))
+        inspected.scripts = shell_facts.scripts(inspected.command, inspected.argv, folder)
+
+    def _found_sudo(self, inspected: _Inspected) -> shell_facts.Program:
+        if not inspected.argv:
+            raise contract.ToolFault("sudo runs plain words only: no pipes, lists or redirections.")
+        if inspected.confinement.read_only:
+            raise contract.ToolFault("Nothing may be written now, and sudo cannot be confined.")
+        found = shell_facts.program(self._sudo, inspected.folder)
+        if found is None:
+            raise contract.ToolFault("sudo is not installed: a command cannot run as root here.")
+        if self._sudo == SUDO and not found.trusted:
+            raise contract.ToolFault(f"{found.path} can be changed by others than root: not run.")
+        return found
 
     async def run(
         self,
@@ -125,97 +191,181 @@ class Shell:
     ) -> contract.Result:
         if not isinstance(inspection, _Inspected):
             raise contract.ToolFault("shell_exec runs only what it has inspected.")
-        collected = _Collected(output)
+        password = (secret.take() if secret is not None else None) or b""
+        if inspection.elevated and not password:
+            raise contract.ToolFault("sudo needs the password, and none was given.")
+        collected = shell_stream.Collected(output, self._limits.output_bytes, password)
+        before = await asyncio.to_thread(view.fingerprints, inspection.folder_fd)
+        with contextlib.ExitStack() as held:
+            seen = await asyncio.to_thread(_view, inspection)
+            launch = _launch(inspection, seen, self._limits, held)
+            stdin = _input(password, held) if inspection.elevated else asyncio.subprocess.DEVNULL
+            ending = await self._to_the_end(launch, inspection, collected, stdin)
+        return _result(ending, collected, view.changed(before, inspection.folder_fd))
+
+    async def _to_the_end(
+        self,
+        launch: process.Launch,
+        inspection: _Inspected,
+        collected: shell_stream.Collected,
+        stdin: int,
+    ) -> process.Ending:
+        """Run, reading what comes, until the command ends or has put out too much."""
         read_fd, write_fd = os.pipe2(os.O_CLOEXEC)
         with os.fdopen(read_fd, "rb", buffering=0) as pipe:
-            process = await _start(inspection, write_fd)
-            reading = asyncio.create_task(collected.read(pipe))
             try:
-                try:
-                    code = await process.wait()
-                finally:
-                    await _end_group(process)
+                started = await process.start(
+                    launch, self._limits, write_fd, stdin, inspection.folder_fd
+                )
+            except process.NotConfined as error:
+                raise contract.ToolFault(f"Not run: {error}") from error
+            reading = asyncio.create_task(collected.read(pipe))
+            waiting = asyncio.create_task(started.wait())
+            try:
+                await asyncio.wait((reading, waiting), return_when=asyncio.FIRST_COMPLETED)
+                if not collected.overflowed:
+                    await asyncio.wait((waiting,))
+                await asyncio.shield(started.end())
                 await asyncio.wait((reading,), timeout=_LEFT_OUTPUT_SECONDS)
+                ending = await waiting
             finally:
-                reading.cancel()
-                await asyncio.wait((reading,))
+                await asyncio.shield(started.end())
+                for task in (reading, waiting):
+                    task.cancel()
+                await asyncio.wait((reading, waiting))
         if not reading.cancelled():
             reading.result()
-        return contract.Result(text=collected.text(code), exit_code=code)
+        if collected.overflowed:
+            reason = f"it put out more than {self._limits.output_bytes} bytes"
+            return process.Ending(ending.code, reason)
+        return ending
 
     async def reconcile(self, call: contract.Call, intent: str) -> contract.Reconciled:
         return contract.Reconciled.UNKNOWN
 
 
-async def _start(inspection: _Inspected, write_fd: int) -> asyncio.subprocess.Process:
-    """Start bash in a session of its own; only it and its children hold the pipe afterwards.
-
-    The pipe is ours, not asyncio's, which takes a process for running while anybody holds its end:
-    a child that left the group would keep a killed command from ending.
-    """
-    try:
-        return await asyncio.create_subprocess_exec(
-            BASH,
-            "--noprofile",
-            "--norc",
-            "-c",
-            inspection.command,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=write_fd,
-            stderr=asyncio.subprocess.STDOUT,
-            cwd=inspection.folder,
-            env=_ENVIRONMENT,
-            start_new_session=True,
-        )
-    finally:
-        os.close(write_fd)
-
-
-class _Collected:
-    """The output so far, bounded, passed on as it comes."""
-
-    def __init__(self, output: contract.Output) -> None:
-        self._output = output
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._pieces: list[str] = []
-        self._kept_chars = 0
-        self._dropped_chars = 0
-
-    async def read(self, pipe: BinaryIO) -> None:
-        """Take what comes until every process that holds the other end is gone."""
-        reader = asyncio.StreamReader()
-        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), pipe
-        )
-        try:
-            while data := await reader.read(_READ_BYTES):
-                self._add(self._decoder.decode(data))
-        finally:
-            transport.close()
-            self._add(self._decoder.decode(b"", final=True))
-
-    def _add(self, piece: str) -> None:
-        room = KEPT_CHARS - self._kept_chars
-        kept = piece[:room]
-        self._dropped_chars += len(piece) - len(kept)
-        if kept:
-            self._kept_chars += len(kept)
-            self._pieces.append(kept)
-            self._output(kept)
-
-    def text(self, code: int) -> str:
-        """The output with what a reader must know about it."""
-        text = "".join(self._pieces)
-        if self._dropped_chars:
-            text += f"\n… {self._dropped_chars} more characters were not kept"
-        if code == 0:
-            return text or "(no output)"
-        ending = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        return f"{text.rstrip()}\n({ending})".lstrip()
+def _facts(inspected: _Inspected, call: contract.Call) -> contract.Facts:
+    folder, confinement = inspected.folder, inspected.confinement
+    environment = inspected.environment()
+    touched = tuple(shell_facts.touched(call.names.paths, folder, environment["HOME"]))
+    programs = {name: shell_facts.program(name, folder) for name in call.names.programs}
+    how = _how(inspected)
+    bound = [
+        ("command", inspected.command),
+        ("argv", repr(inspected.argv)),
+        ("folder", folder),
+        ("folder_inode", shell_facts.identity(os.fstat(inspected.folder_fd))),
+        ("program", inspected.program.path),
+        ("program_inode", inspected.program.identity()),
+        ("environment", repr(sorted(environment.items()))),
+        ("stdin", "the password" if inspected.elevated else "none"),
+        ("sandbox", how),
+        ("hidden", repr(sorted(confinement.hidden))),
+        ("read_only", str(confinement.read_only)),
+        *((f"script {one.written}", f"{one.path} {one.digest()}") for one in inspected.scripts),
+        *((f"program {name}", one.identity() if one else "") for name, one in programs.items()),
+        *((f"path {one.written}", f"{one.real} {one.links}") for one in touched),
+    ]
+    shown = (
+        ("command", inspected.command),
+        ("folder", folder),
+        ("outside the sandbox", "as root") if inspected.elevated else ("sandbox", how),
+    )
+    return contract.Facts(
+        effect=contract.Effect.UNSAFE,
+        bound=tuple(bound),
+        shown=shown,
+        touched=touched,
+        missing=() if inspected.elevated else inspected.powers.missing,
+        secret=_PASSWORD if inspected.elevated else "",
+    )
 
 
-async def _end_group(process: asyncio.subprocess.Process) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    if process.returncode is None:
-        await asyncio.shield(process.wait())
+def _how(inspected: _Inspected) -> str:
+    if inspected.elevated:
+        return "none, as root"
+    confinement, kind = inspected.confinement, inspected.powers.kind
+    if confinement.network:
+        network = "with this machine's network"
+    else:
+        network = "the network is open" if kind is launching.Kind.NONE else "no network"
+    return f"{kind}, {network}{', nothing is written' if confinement.read_only else ''}"
+
+
+def _view(inspected: _Inspected) -> view.View:
+    """What the command will see, from the file system as it is now."""
+    masked = view.masks(inspected.folder, inspected.confinement.hidden)
+    without_mounts = inspected.powers.kind is not launching.Kind.BUBBLEWRAP
+    if without_mounts and not inspected.elevated:
+        private = [path for path in masked if view.within(path, inspected.folder)]
+        if private:
+            raise contract.ToolFault(f"Not run: {private[0]} cannot be hidden on this machine.")
+    copies = tuple(
+        view.Copy(script.path, script.content, script.mode)
+        for script in inspected.scripts
+        if shell_facts.held_still(script, inspected.command, inspected.argv)
+    )
+    copied = {copy.path for copy in copies}
+    held = (inspected.program.path, inspected.program_fd)
+    return view.View(
+        folder=inspected.folder,
+        folder_fd=inspected.folder_fd,
+        read_only=inspected.confinement.read_only,
+        network=inspected.confinement.network,
+        masks=masked,
+        copies=copies,
+        held=() if held[0] in copied else (held,),
+    )
+
+
+def _launch(
+    inspected: _Inspected, seen: view.View, bounds: limits.Limits, held: contextlib.ExitStack
+) -> process.Launch:
+    argv = inspected.argv or (BASH, "--noprofile", "--norc", "-c", inspected.command)
+    own = view.within(inspected.program.path, inspected.folder)
+    command = launching.Command(
+        argv,
+        inspected.program.path,
+        -1 if own else inspected.program_fd,  # a script cannot be run by its descriptor
+        inspected.environment(),
+    )
+    if inspected.elevated:
+        return launching.elevated(command, seen, bounds)
+    return launching.confined(inspected.powers, command, seen, bounds, held)
+
+
+def _input(password: bytes, held: contextlib.ExitStack) -> int:
+    """A pipe that holds the password as one line, and then ends."""
+    read_fd, write_fd = os.pipe2(os.O_CLOEXEC)
+    held.callback(os.close, read_fd)
+    with os.fdopen(write_fd, "wb", buffering=0) as pipe:
+        pipe.write(password + b"\n")
+    return read_fd
+
+
+def _result(
+    ending: process.Ending, collected: shell_stream.Collected, appeared: list[str]
+) -> contract.Result:
+    """The output with what a reader must know about it."""
+    text, code = collected.text(), ending.code
+    if code is None and not ending.reason:
+        raise contract.ToolFault(f"Not run: the sandbox could not be made: {text.strip()}")
+    notes: list[str] = []
+    if appeared:
+        notes.append(f"careful: {', '.join(appeared)} changed, which other programs run or obey")
+    if ending.reason:
+        return _said(text, [f"ended: {ending.reason}", *notes], code, failed=True)
+    if code is not None and _SIGNALLED < code <= _SIGNALLED + signal.SIGRTMAX:
+        with contextlib.suppress(ValueError):
+            notes.insert(0, f"exit code {code}: {signal.Signals(code - _SIGNALLED).name}")
+            return _said(text, notes, code)
+    if code:
+        ended = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        notes.insert(0, ended)
+    return _said(text, notes, code)
+
+
+def _said(text: str, notes: list[str], code: int | None, failed: bool = False) -> contract.Result:
+    if notes:
+        text = "\n".join((text.rstrip(), *(f"({note})" for note in notes))).lstrip()
+    return contract.Result(text=text or "(no output)", exit_code=code, failed=failed)
