@@ -16,6 +16,7 @@ from tools import contract
 pytestmark = [pytest.mark.spec("D-13"), pytest.mark.timeout(120)]
 
 ROUNDS = 200
+MOST_MISSES = 100 * ROUNDS
 LIBC = ctypes.CDLL(None, use_errno=True)
 HERE, EXCHANGE = -100, 2
 
@@ -192,10 +193,10 @@ async def test_a_race_is_never_won(
     (stage.outside / "theirs").touch()
     one = file_calls.call(tool, stage.work, more[tool])
     inside = str(stage.work)
-    met = refused = looked = 0
+    met = refused = outside = 0
     with swapping(stage):
-        while looked < ROUNDS:
-            looked += 1
+        while met < ROUNDS:
+            assert refused + outside < MOST_MISSES
             try:
                 inspection = await tool.inspect(one)
             except contract.ToolFault:
@@ -208,12 +209,14 @@ async def test_a_race_is_never_won(
                     assert "precious" not in text
                     assert "theirs" not in text
                     met += 1
+                else:
+                    outside += 1
             except contract.ToolFault:
                 refused += 1
             finally:
                 inspection.close()
-    assert (met, refused) > (0, 0)
+
     (stage.outside / "theirs").unlink()
     assert stage.is_outside_untouched()
-    figures(f"{tool.spec.name}: runs inside", met)
-    figures(f"{tool.spec.name}: refused", refused)
+    figures(f"{tool.spec.name}: runs inside, of which outside was met", f"{met}, 0")
+    figures(f"{tool.spec.name}: refused, seen as outside", f"{refused}, {outside}")

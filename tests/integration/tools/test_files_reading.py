@@ -308,3 +308,43 @@ class TestInspection:
         result = await file_calls.LIST.run(one, inspection, lambda _: None)
         inspection.close()
         assert result.text == "x: 1 entry\nmine  0 bytes"
+
+
+class TestHidden:
+    @pytest.fixture
+    def confinement(self, tmp_path: Path) -> contract.Confinement:
+        state = tmp_path / "state"
+        state.mkdir()
+        (state / "token").write_text("secret")
+        (tmp_path / "work").mkdir()
+        (tmp_path / "work" / "mine").touch()
+        os.link(state / "token", tmp_path / "work" / "harmless")
+        (tmp_path / "work" / "link").symlink_to(state)
+        return contract.Confinement(hidden=(str(state),))
+
+    @pytest.mark.parametrize("path", ["harmless", "link/token", "../state/token", "link/new"])
+    @pytest.mark.parametrize("tool", [file_calls.READ, file_calls.LIST, file_calls.WRITE])
+    async def test_no_tool_meets_it(
+        self, tmp_path: Path, confinement: contract.Confinement, tool: contract.Tool, path: str
+    ) -> None:
+        more = {"text": "x", "mode": "overwrite"} if tool is file_calls.WRITE else {}
+        one = file_calls.call(tool, tmp_path / "work", {"path": path, **more}, confinement)
+        with pytest.raises(contract.ToolFault, match="kept from this call"):
+            await tool.inspect(one)
+
+    async def test_a_listing_does_not_enter_it(
+        self, tmp_path: Path, confinement: contract.Confinement
+    ) -> None:
+        wanted = {"path": "..", "depth": 5}
+        one = file_calls.call(file_calls.LIST, tmp_path / "work", wanted, confinement)
+        text = (await file_calls.run(file_calls.LIST, one)).text
+        assert text == "\n".join(
+            (
+                "..: 5 entries",
+                "state  (kept from this call)",
+                "work/",
+                "work/harmless  (kept from this call)",
+                f"work/link -> {tmp_path / 'state'}",
+                "work/mine  0 bytes",
+            )
+        )

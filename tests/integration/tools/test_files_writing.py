@@ -1,5 +1,6 @@
 """file_write on a real file system: what is written, what is shown, what a crash leaves."""
 
+import asyncio
 import hashlib
 import importlib.resources
 import json
@@ -158,6 +159,22 @@ async def test_plan_mode_writes_nothing(tmp_path: Path) -> None:
         await tool.run(one, inspection, lambda _: None)
     inspection.close()
     assert names(tmp_path) == []
+
+
+async def test_a_cancelled_write_is_over_when_it_says_so(tmp_path: Path) -> None:
+    """Whole or not at all, with nothing beside it, and nothing comes later."""
+    tool = file_calls.WRITE
+    one = file_calls.call(tool, tmp_path, {"path": "a/x", "text": "a" * 1_000_000})
+    inspection = await tool.inspect(one)
+    running = asyncio.create_task(tool.run(one, inspection, lambda _: None))
+    async with asyncio.timeout(30):
+        while not names(tmp_path):
+            await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    inspection.close()
+    assert names(tmp_path) in ([], ["a", "a/x"])
 
 
 class TestCard:
