@@ -4,6 +4,8 @@ One system message, first, always the same bytes. When earlier exchanges do not 
 go in blocks: dropping one a turn would change the start of every prompt and waste the cache.
 """
 
+from collections.abc import Sequence
+
 from daemon.domain import inputs, messages
 
 _MESSAGE_OVERHEAD_TOKENS = 8
@@ -13,6 +15,20 @@ _DROP_BLOCK_PIECES = 16
 
 def _cost(pieces: tuple[inputs.Piece, ...]) -> int:
     return sum(piece.tokens + _MESSAGE_OVERHEAD_TOKENS for piece in pieces)
+
+
+def bound_tokens(text: str) -> int:
+    """At least as many tokens as any tokenizer makes of a text: one a byte."""
+    return len(text.encode())
+
+
+def surely_fits(texts: Sequence[str], context_tokens: int) -> bool:
+    """Whether texts fit whatever their tokens are, so that nobody need count them.
+
+    An answer never has more than half of the context.
+    """
+    bound = sum(bound_tokens(text) + _MESSAGE_OVERHEAD_TOKENS for text in texts)
+    return bound <= context_tokens // 2
 
 
 def answer_budget(context_tokens: int, wanted_tokens: int) -> int:

@@ -78,7 +78,7 @@ class RevokeToken(Keyed):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A text that may stand in a prompt, with its length in tokens of the slot that reads it."""
+    """A text that may stand in a prompt, with its tokens in the slot that reads it, or a bound."""
 
     speaker: messages.Speaker
     text: str

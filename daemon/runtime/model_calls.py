@@ -10,6 +10,7 @@ from typing import Protocol
 
 import structlog
 
+from daemon.decide import context
 from daemon.domain import decisions, errors, ids, inputs, messages, views
 from daemon.runtime import bus, contents, inbox, ports
 
@@ -68,7 +69,7 @@ class ModelCalls:
         exchanges = await self._exchanges(action)
         texts = await self._kept.texts(_content_ids(exchanges, action.turn))
         said = _history(exchanges, texts) + _turn(action.turn, texts)
-        counts = await self._count(model, [action.system, *(text for _, text in said)])
+        counts = await self._lengths(model, [action.system, *(text for _, text in said)])
         pieces = tuple(
             inputs.Piece(speaker=speaker, text=text, tokens=tokens)
             for (speaker, text), tokens in zip(said, counts[1:], strict=True)
@@ -92,6 +93,12 @@ class ModelCalls:
             if len(self._histories) > KEPT_HISTORIES:
                 self._histories.popitem(last=False)
         return found
+
+    async def _lengths(self, model: ports.Model, spoken: Sequence[str]) -> list[int]:
+        """Tokens of each text, or a bound where that shows that all fit: it saves a round trip."""
+        if context.surely_fits(spoken, model.context_tokens):
+            return [context.bound_tokens(text) for text in spoken]
+        return await self._count(model, spoken)
 
     async def _count(self, model: ports.Model, texts: Sequence[str]) -> list[int]:
         keys = [(model.name, text) for text in texts]

@@ -74,6 +74,8 @@ class Batcher:
     def _plan(self) -> _Chosen:
         decoding = [g for g in self.active.values() if g.decoding]
         prompts = [g for g in self.active.values() if not g.decoding]
+        if not prompts:
+            return [(g, 1) for g in decoding]
         chunk = self._speed.chunk_tokens(bool(decoding), engine.BATCH_TOKENS - len(decoding))
         waiting = [schedule.Waiting(g.call, g.left(), g.passed) for g in prompts]
         picked = dict(schedule.prefill(waiting, chunk))

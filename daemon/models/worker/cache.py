@@ -4,13 +4,14 @@ Keeps `residence`'s facts true: a sequence's tokens here are always those that w
 
 An answer is slowed by every other token in the context, so what is only remembered is parked: its
 state is copied to the process's own memory when another prompt comes, and back when it is wanted.
-That costs milliseconds; computing it anew would cost seconds.
+That costs milliseconds; computing it anew would cost seconds. The copy is made beforehand, when
+there is nothing to do, so that the other prompt need not wait for it.
 """
 
 from daemon.models.worker import engine, residence
 
 PARKED_BYTES = 256 * 1024 * 1024
-"""What parked sequences may take; beyond it the ones used longest ago are forgotten."""
+"""What copies may take; beyond it the parked sequences used longest ago are forgotten."""
 
 
 class Cache:
@@ -22,6 +23,10 @@ class Cache:
         self._native = native
         self._parked_bytes = parked_bytes
         self._parked: dict[int, engine.Saved] = {}
+        self._copies: dict[int, engine.Saved] = {}
+        """Of sequences that are still in the context, each as it is there now."""
+        self._uncopied: set[int] = set()
+        """Those that a copy was tried of, in vain, since they last changed."""
         self._tokens: list[list[int]] = [[] for _ in range(sequences)]
         self._busy = [False] * sequences
         self._used = [0] * sequences
@@ -56,12 +61,29 @@ class Cache:
 
     def extend(self, sequence: int, tokens: list[int]) -> None:
         """These tokens were computed into the sequence."""
+        self._changed(sequence)
         self._tokens[sequence] += tokens
 
     def release(self, sequence: int) -> None:
         """Its generation ended; what it holds stays for the next prompt."""
         self._busy[sequence] = False
         self._touch(sequence)
+
+    def copy_idle(self) -> bool:
+        """Copy one idle sequence beforehand; False where none is left to copy."""
+        if not self.trims:
+            return False
+        for sequence, tokens in enumerate(self._tokens):
+            done = self._parked.keys() | self._copies.keys() | self._uncopied
+            if not tokens or self._busy[sequence] or sequence in done:
+                continue
+            saved = self._native.save(sequence)
+            if saved is not None and self._make_room(len(saved), (sequence, None)):
+                self._copies[sequence] = saved
+            else:
+                self._uncopied.add(sequence)
+            return True
+        return False
 
     def evict(self) -> bool:
         """Drop the idle sequence in the context that is worth least; False where there is none."""
@@ -70,11 +92,17 @@ class Cache:
         if sequence is None:
             return False
         self._native.clear(sequence)
-        self._tokens[sequence] = []
+        copy = self._copies.pop(sequence, None)
+        if copy is not None:
+            self._parked[sequence] = copy
+        else:
+            self._tokens[sequence] = []
         return True
 
     def forget(self) -> None:
-        """The context was made anew: what is not parked is in no sequence."""
+        """The context was made anew: what no copy was made of is in no sequence."""
+        self._parked.update(self._copies)
+        self._copies.clear()
         for sequence in range(len(self._tokens)):
             if sequence not in self._parked:
                 self._tokens[sequence] = []
@@ -84,6 +112,7 @@ class Cache:
         """Give a sequence the start of another; returns how many tokens it has."""
         self._native.clear(target)
         self._parked.pop(target, None)
+        self._changed(target)
         saved = self._parked.get(source)
         if saved is None:
             self._native.copy(source, target, keep)
@@ -100,6 +129,7 @@ class Cache:
         return self._trim(sequence, keep) if keep < held else keep
 
     def _trim(self, sequence: int, keep: int) -> int:
+        self._changed(sequence)
         if self._native.trim(sequence, keep):
             return keep
         self.trims = False
@@ -118,14 +148,20 @@ class Cache:
         for sequence, tokens in enumerate(self._tokens):
             if sequence == goes_on or self._busy[sequence] or sequence in self._parked:
                 continue
-            saved = self._native.save(sequence) if tokens else None
+            saved = self._copies.pop(sequence, None)
+            if saved is None and tokens:
+                saved = self._native.save(sequence)
             if saved is not None and self._make_room(len(saved), wanted):
                 self._parked[sequence] = saved
                 self._native.clear(sequence)
 
     def _make_room(self, size_bytes: int, wanted: tuple[int, int | None]) -> bool:
-        """Forget parked sequences until one more fits; False where that does not help."""
-        while sum(map(len, self._parked.values())) + size_bytes > self._parked_bytes:
+        """Drop copies and forget parked sequences until one more fits; False where that does not
+        help."""
+        while self._held_bytes() + size_bytes > self._parked_bytes:
+            if self._copies:
+                self._copies.popitem()
+                continue
             others = [sequence for sequence in self._parked if sequence not in wanted]
             if not others:
                 return False
@@ -133,6 +169,13 @@ class Cache:
             del self._parked[oldest]
             self._tokens[oldest] = []
         return True
+
+    def _held_bytes(self) -> int:
+        return sum(map(len, (*self._parked.values(), *self._copies.values())))
+
+    def _changed(self, sequence: int) -> None:
+        self._copies.pop(sequence, None)
+        self._uncopied.discard(sequence)
 
     def _touch(self, sequence: int) -> None:
         self._clock += 1

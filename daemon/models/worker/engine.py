@@ -20,6 +20,10 @@ _META_BYTES = 1 << 18
 _CELL_BYTES = 4
 """Key and value of one number in a layer's memory, as 16-bit floats."""
 _WARN, _ERROR = 3, 4
+_C = ctypes.CDLL(None)
+_GO_ON, _ABORT = b"\0", b"\1"
+"""The text that llama.cpp asks about a thousand times a batch, by `strlen`: empty, or of length 1,
+which are false and true. A callback of Python's would take the interpreter's lock each time."""
 
 
 @llama_cpp.llama_log_callback  # type: ignore[untyped-decorator]
@@ -75,11 +79,11 @@ class Engine:
     def __init__(self, shape: Shape, progress: Callable[[float], None]) -> None:
         self._shape = shape
         self._batch = _Batch(BATCH_TOKENS)
-        self._abort = False
+        self._abort = ctypes.create_string_buffer(2)
         llama_cpp.llama_log_set(_log, None)
         llama_cpp.llama_backend_init()
         self._model = self._load(progress)
-        self._asked_to_abort = llama_cpp.ggml_abort_callback(lambda _: self._abort)
+        self._asked_to_abort = ctypes.cast(_C.strlen, llama_cpp.ggml_abort_callback)
         self._refuse_beyond_memory()
         self.context = self._make_context()
         self.vocabulary = llama_cpp.llama_model_get_vocab(self._model)
@@ -106,7 +110,7 @@ class Engine:
 
     def decode(self, rows: Sequence[Row]) -> int:
         """Compute a batch: DECODED, NO_ROOM (nothing changed), ABORTED, or below 0 if broken."""
-        self._abort = False
+        self._abort[0] = _GO_ON
         code = int(llama_cpp.llama_decode(self.context, self._batch.fill(rows)))
         if code == DECODED:
             llama_cpp.llama_synchronize(self.context)
@@ -114,7 +118,7 @@ class Engine:
 
     def abort(self) -> None:
         """Have the running decode end early; may be called from another thread."""
-        self._abort = True
+        self._abort[0] = _ABORT
 
     def trim(self, sequence: int, keep: int) -> bool:
         """Drop what is beyond `keep` tokens; False where this memory cannot."""
@@ -196,6 +200,7 @@ class Engine:
         parameters.kv_unified = True
         parameters.no_perf = True
         parameters.abort_callback = self._asked_to_abort
+        parameters.abort_callback_data = ctypes.addressof(self._abort)
         context = llama_cpp.llama_init_from_model(self._model, parameters)
         if not context:
             raise EngineError(

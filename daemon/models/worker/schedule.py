@@ -26,10 +26,10 @@ class Speed:
     def after(self, seconds: float, prompt_tokens: int, decode_tokens: int) -> "Speed":
         """The estimate after one more batch."""
         if not prompt_tokens:
-            return dataclasses.replace(self, decode_seconds=_mix(self.decode_seconds, seconds))
+            return Speed(_mix(self.decode_seconds, seconds), self.prompt_token_seconds)
         own = seconds - (self.decode_seconds if decode_tokens else 0.0)
         each = max(own, seconds / 10) / prompt_tokens
-        return dataclasses.replace(self, prompt_token_seconds=_mix(self.prompt_token_seconds, each))
+        return Speed(self.decode_seconds, _mix(self.prompt_token_seconds, each))
 
     def chunk_tokens(self, decoding: bool, most: int) -> int:
         """How many prompt tokens fit the next batch, at most `most`."""

@@ -56,10 +56,16 @@ class Server:
         """Serve for ever."""
         while True:
             idle = not self.batcher.active and not self._waiting
-            self._take(inbox.get() if idle else None, inbox)
+            self._take(self._next(inbox) if idle else None, inbox)
             self._admit()
             if self.batcher.active:
                 self.batcher.step()
+
+    def _next(self, inbox: "queue.SimpleQueue[protocol.ToWorker]") -> protocol.ToWorker:
+        """Wait for a frame, and make use of the time."""
+        while inbox.empty() and self.batcher.cache.copy_idle():
+            pass
+        return inbox.get()
 
     def _take(
         self, first: protocol.ToWorker | None, inbox: "queue.SimpleQueue[protocol.ToWorker]"

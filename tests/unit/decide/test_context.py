@@ -85,3 +85,20 @@ def test_what_follows_a_fault(
 
 def test_every_fault_has_its_row() -> None:
     assert {row[0] for row in RETRIES} == set(Kind)
+
+
+@pytest.mark.parametrize(
+    ("texts", "fits"),
+    [
+        ([], True),
+        (["a" * (50 - 8)], True),
+        (["a" * (50 - 7)], False),
+        (["a" * 17, "b" * 17], True),
+        (["a" * 18, "b" * 17], False),
+        (["ü" * 21], True),
+        (["ü" * 22], False),
+    ],
+)
+def test_what_surely_fits_needs_at_most_half_of_the_context(texts: list[str], fits: bool) -> None:
+    """Each byte may be a token, and each message takes 8 more."""
+    assert context.surely_fits(texts, 100) is fits

@@ -1,6 +1,7 @@
 """What is only remembered leaves the context and comes back; the native part is a model of it."""
 
 import ctypes
+from collections.abc import Callable
 from typing import cast
 
 import pytest
@@ -19,9 +20,11 @@ class Context:
 
     def __init__(self, fits_back: bool = True) -> None:
         self.held: dict[int, int] = {}
+        self.saves = 0
         self._fits_back = fits_back
 
     def save(self, sequence: int) -> engine.Saved | None:
+        self.saves += 1
         return (ctypes.c_uint8 * (BYTES_A_TOKEN * self.held[sequence]))()
 
     def load(self, sequence: int, saved: engine.Saved) -> bool:
@@ -49,6 +52,11 @@ class Rig:
         self.context = Context(fits_back)
         native = cast(engine.Engine, self.context)
         self.cache = cache.Cache(native, 4, parked_bytes)
+
+    def rest(self) -> None:
+        """Nothing to do for a while."""
+        while self.cache.copy_idle():
+            pass
 
     def answer(self, prompt: list[int]) -> int:
         """Compute a prompt; returns how many of its tokens were there already."""
@@ -105,3 +113,52 @@ def test_what_is_parked_outlives_the_context() -> None:
     rig.cache.forget()
     assert rig.answer([*A, 1]) == len(A)
     assert rig.answer([*B, 1]) == 0
+
+
+def test_what_was_copied_while_idle_is_parked_without_a_copy() -> None:
+    rig = Rig()
+    rig.answer(A)
+    rig.rest()
+    assert rig.context.saves == 1
+    rig.answer(B)
+    assert rig.context.saves == 1
+    assert list(rig.context.held.values()) == [len(B)]
+    assert rig.answer([*A, 1]) == len(A)
+
+
+def test_a_copy_of_what_has_changed_since_is_not_used() -> None:
+    rig = Rig()
+    rig.answer(A)
+    rig.rest()
+    longer = [*A, 1, 2, 3]
+    rig.answer(longer)
+    rig.answer(B)
+    assert rig.answer([*longer, 4]) == len(longer)
+
+
+def forget(cache_: cache.Cache) -> None:
+    cache_.forget()
+
+
+def evict(cache_: cache.Cache) -> None:
+    assert cache_.evict()
+
+
+@pytest.mark.parametrize("lose", [forget, evict])
+def test_a_copy_outlives_the_context_and_an_eviction(lose: Callable[[cache.Cache], None]) -> None:
+    rig = Rig()
+    rig.answer(A)
+    rig.rest()
+    lose(rig.cache)
+    rig.context.held.clear()
+    assert rig.answer([*A, 1]) == len(A)
+
+
+def test_idle_copies_come_to_an_end_where_there_is_no_room() -> None:
+    rig = Rig(parked_bytes=BYTES_A_TOKEN * len(A))
+    for prompt in (A, B, C):
+        rig.answer(prompt)
+        rig.rest()
+    saves = rig.context.saves
+    rig.rest()
+    assert rig.context.saves == saves

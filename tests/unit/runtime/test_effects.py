@@ -325,7 +325,7 @@ async def test_a_permit_that_does_not_fit_runs_nothing() -> None:
 async def test_an_action_that_breaks_ends_its_task() -> None:
     async with rig.started() as runtime:
         runtime.model.uncountable.append(ZeroDivisionError())
-        task = await runtime.submit()
+        task = await runtime.submit("too long not to be counted " * 80)
         await runtime.reach(task.task_id, S.FAILED)
         other = await runtime.submit()
         await runtime.reach(other.task_id, S.COMPLETED)

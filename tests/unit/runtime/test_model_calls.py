@@ -18,6 +18,10 @@ def said(request: messages.ModelRequest) -> list[tuple[str, str]]:
     return [(one.speaker, one.content) for one in request.messages]
 
 
+LONG = "word " * 410
+"""Half of the context, were each byte a token: it must be counted."""
+
+
 async def test_earlier_exchanges_are_told_oldest_first() -> None:
     async with rig.started(replies=["one!", "two!"]) as runtime:
         first = await runtime.submit("one?")
@@ -61,11 +65,18 @@ async def test_a_forgotten_exchange_is_told_no_more() -> None:
 
 async def test_a_text_is_counted_once() -> None:
     async with rig.started() as runtime:
-        first = await runtime.submit("one?")
+        first = await runtime.submit(LONG)
         await runtime.reach(first.task_id, S.COMPLETED)
-        second = await runtime.submit("one?", first.conversation_id)
+        second = await runtime.submit(LONG, first.conversation_id)
         await runtime.reach(second.task_id, S.COMPLETED)
-        assert runtime.model.counted == [("Be brief.", "one?"), ("done",)]
+        assert runtime.model.counted == [("Be brief.", LONG), ("done",)]
+
+
+async def test_nothing_is_counted_where_all_fits_whatever_its_tokens() -> None:
+    async with rig.started() as runtime:
+        task = await runtime.submit("short")
+        await runtime.reach(task.task_id, S.COMPLETED)
+        assert runtime.model.counted == []
 
 
 @pytest.mark.spec("D-18")
@@ -98,7 +109,7 @@ async def test_a_slot_that_cannot_count_ends_somewhere() -> None:
     async with rig.started() as runtime:
         fault = errors.ModelFault(Kind.DIED, "It died while it loaded.")
         runtime.model.uncountable.extend([fault] * 50)
-        task = await runtime.submit()
+        task = await runtime.submit(LONG)
         await runtime.reach(task.task_id, S.MODEL_UNAVAILABLE)
         assert len(runtime.model.counted) == 2
 
