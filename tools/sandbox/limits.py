@@ -42,7 +42,10 @@ class Limits:
         """The limits that the kernel holds for each process: (resource, value). The count of tasks
         is not among them: it is of a user, and set where a user namespace has begun."""
         return (
-            (resource.RLIMIT_CORE, 0),
+            (
+                resource.RLIMIT_CORE,
+                1,
+            ),  # 0 would still start a program that the system pipes cores to
             (resource.RLIMIT_AS, self.address_space_bytes),
             (resource.RLIMIT_FSIZE, self.file_bytes),
             (resource.RLIMIT_NOFILE, self.open_files),

@@ -5,10 +5,10 @@ import json
 import os
 from pathlib import Path
 
-import psutil
 import pytest
 
-from tools import contract, shell
+from tests.integration.tools import confined
+from tools import contract, shell, shell_stream
 
 pytestmark = [pytest.mark.spec("D-18"), pytest.mark.timeout(60)]
 
@@ -25,28 +25,8 @@ def call(folder: Path, arguments: dict[str, object]) -> contract.Call:
     )
 
 
-class Run:
-    """One command, inspected and run; its pieces as they came."""
-
-    def __init__(self, folder: Path, command: str) -> None:
-        self.call = call(folder, {"command": command})
-        self.pieces: list[str] = []
-        self.came = asyncio.Event()
-
-    def output(self, piece: str) -> None:
-        self.pieces.append(piece)
-        self.came.set()
-
-    async def go(self) -> contract.Result:
-        inspection = await SHELL.inspect(self.call)
-        try:
-            return await SHELL.run(self.call, inspection, self.output)
-        finally:
-            inspection.close()
-
-
 async def run(folder: Path, command: str) -> contract.Result:
-    return await Run(folder, command).go()
+    return await confined.Run(SHELL, folder, command).go()
 
 
 RESULTS = {
@@ -55,7 +35,7 @@ RESULTS = {
     "nothing": ("true", "(no output)", 0),
     "an exit code": ("echo a; exit 3", "a\n(exit code 3)", 3),
     "nothing and an exit code": ("false", "(exit code 1)", 1),
-    "a signal": ("kill -TERM $$", "(killed by SIGTERM)", -15),
+    "a signal": ("kill -TERM $$", "(exit code 143: SIGTERM)", 143),
     "an unknown program": (
         "no-such-program",
         "/bin/bash: line 1: no-such-program: command not found\n(exit code 127)",
@@ -78,13 +58,13 @@ async def test_a_command(command: str, text: str, code: int, tmp_path: Path) -> 
 async def test_the_environment_is_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DUCKLM_TOKEN", "secret")
     names = {line.partition("=")[0] for line in (await run(tmp_path, "env")).text.splitlines()}
-    assert names <= {"PATH", "LANG", "TERM", "PWD", "SHLVL", "_"}
+    assert names <= {"PATH", "LANG", "TERM", "HOME", "PWD", "SHLVL", "_"}
 
 
 async def test_output_comes_while_it_runs(tmp_path: Path) -> None:
     (tmp_path / "gate").touch()
     os.mkfifo(tmp_path / "go")
-    running = Run(tmp_path, "echo first; read line < go; echo $line")
+    running = confined.Run(SHELL, tmp_path, "echo first; read line < go; echo $line")
     task = asyncio.create_task(running.go())
     await running.came.wait()
     assert running.pieces == ["first\n"]
@@ -94,61 +74,45 @@ async def test_output_comes_while_it_runs(tmp_path: Path) -> None:
 
 
 async def test_much_output_is_bounded(tmp_path: Path) -> None:
-    chars = shell.KEPT_CHARS + 100_000
-    running = Run(tmp_path, f"head -c {chars} /dev/zero | tr '\\0' a")
+    chars = shell_stream.KEPT_CHARS + 100_000
+    running = confined.Run(SHELL, tmp_path, f"head -c {chars} /dev/zero | tr '\\0' a")
     result = await running.go()
-    assert sum(map(len, running.pieces)) == shell.KEPT_CHARS
+    assert sum(map(len, running.pieces)) == shell_stream.KEPT_CHARS
     assert result.text.endswith("\n… 100000 more characters were not kept")
 
 
-def alive(pid: int) -> bool:
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-
-
-async def gone(*pids: int) -> None:
-    """Wait until the processes have been reaped by whoever got them."""
-    async with asyncio.timeout(20):
-        for pid in pids:
-            while alive(pid):
-                await asyncio.to_thread(os.sched_yield)
-
-
 class TestEnding:
-    """However a command ends, no process of its group is left."""
+    """However a command ends, no process of it is left."""
 
-    async def cancelled(self, folder: Path, command: str) -> list[int]:
-        """Cancel a command once it has said its process ids."""
-        running = Run(folder, command)
+    async def cancelled(self, folder: Path, command: str) -> None:
+        """Cancel a command once it has said that all of it runs."""
+        running = confined.Run(SHELL, folder, command)
         task = asyncio.create_task(running.go())
         await running.came.wait()
-        pids = [int(pid) for pid in "".join(running.pieces).split()]
-        assert all(map(alive, pids))
+        assert await confined.until(running.processes)
         task.cancel()
         async with asyncio.timeout(20):
             await asyncio.wait((task,))
         assert task.cancelled()
-        return pids
+        assert running.processes() == []
 
     async def test_a_cancel_ends_all_of_them(self, tmp_path: Path) -> None:
-        command = "trap '' TERM; sleep 600 & (trap '' TERM HUP; sleep 600) & echo $$ $!; wait"
-        await gone(*await self.cancelled(tmp_path, command))
+        command = "trap '' TERM; sleep $TOKEN & (trap '' TERM HUP; sleep $TOKEN) & echo on; wait"
+        await self.cancelled(tmp_path, command)
 
-    async def test_a_cancel_does_not_wait_for_one_that_left_the_group(self, tmp_path: Path) -> None:
-        command = "setsid bash -c 'echo $$ $PPID; exec sleep 600' & wait"
-        left, bash = await self.cancelled(tmp_path, command)
-        await gone(bash)
-        psutil.Process(left).kill()
+    async def test_a_cancel_ends_one_that_left_the_group(self, tmp_path: Path) -> None:
+        await self.cancelled(tmp_path, "setsid bash -c 'echo on; exec sleep $TOKEN' & wait")
 
     async def test_a_background_process_ends_with_the_command(self, tmp_path: Path) -> None:
-        result = await run(tmp_path, "sleep 600 & echo $!")
-        assert result.exit_code == 0
-        await gone(int(result.text))
+        running = confined.Run(SHELL, tmp_path, "sleep $TOKEN & echo on")
+        assert (await running.go()).exit_code == 0
+        assert running.processes() == []
 
-    async def test_one_that_left_the_group_does_not_hold_the_command(self, tmp_path: Path) -> None:
-        left = "setsid bash -c 'echo $$; echo > left; exec sleep 600' &"
-        result = await run(tmp_path, f"{left} until [ -e left ]; do :; done")
-        assert result.exit_code == 0
-        psutil.Process(int(result.text)).kill()
+    async def test_one_that_left_the_group_ends_with_the_command(self, tmp_path: Path) -> None:
+        left = "setsid bash -c 'echo > left; exec sleep $TOKEN' &"
+        running = confined.Run(SHELL, tmp_path, f"{left} until [ -e left ]; do :; done")
+        assert (await running.go()).exit_code == 0
+        assert running.processes() == []
 
     async def test_no_descriptor_is_left(self, tmp_path: Path) -> None:
         await run(tmp_path, "true")
@@ -165,7 +129,11 @@ class TestInspection:
         inspection.close()
         inspection.close()
         assert facts.effect is contract.Effect.UNSAFE
-        assert facts.shown == (("command", "ls"), ("folder", str(tmp_path)))
+        assert facts.shown == (
+            ("command", "ls"),
+            ("folder", str(tmp_path)),
+            ("sandbox", "bubblewrap, no network"),
+        )
         bound = dict(facts.bound)
         status = os.stat(tmp_path)
         assert bound["folder_inode"] == f"{status.st_dev}:{status.st_ino}"
@@ -180,7 +148,7 @@ class TestInspection:
         other.mkdir()
         (folder / "mine").touch()
         (other / "theirs").touch()
-        running = Run(folder, "ls")
+        running = confined.Run(SHELL, folder, "ls")
         inspection = await SHELL.inspect(running.call)
         folder.rename(tmp_path / "moved")
         folder.symlink_to(other)
