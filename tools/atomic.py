@@ -92,7 +92,7 @@ def write(one: Change, stopped: threading.Event) -> None:
     """
     spot = one.spot
     try:
-        if not spot.is_in_place() or not _is_as_before(one):
+        if not spot.is_in_place():
             raise _changed(spot)
         with contextlib.ExitStack() as opened, contextlib.ExitStack() as undo:
             folder_fd = _make_folders(spot, opened, undo)
@@ -147,13 +147,12 @@ def _hash(spot: confine.Spot) -> str:
         os.close(file_fd)
 
 
-def _is_as_before(one: Change) -> bool:
-    """Whether there is, at the name, what the inspection found there."""
+def _is_as_before(one: Change, old: os.stat_result) -> bool:
+    """Whether the file at the name is the one that the inspection found, and holds the same."""
     status = one.spot.status()
-    if one.old is None or status is None:
-        return one.old is None and status is None
-    is_same = confine.identity(status) == confine.identity(one.old)
-    return is_same and _hash(one.spot) == one.intent.before
+    if status is None or confine.identity(status) != confine.identity(old):
+        return False
+    return _hash(one.spot) == one.intent.before
 
 
 def _make_folders(
@@ -194,7 +193,7 @@ def _put(one: Change, folder_fd: int, undo: contextlib.ExitStack, stopped: threa
         raise contract.ToolFault("Stopped before anything was written.")
     if one.old is None:
         _appear(one.spot, temporary, folder_fd)
-    elif _is_as_before(one):
+    elif _is_as_before(one, one.old):
         os.rename(temporary, one.spot.name, src_dir_fd=folder_fd, dst_dir_fd=folder_fd)
     else:
         raise _changed(one.spot)

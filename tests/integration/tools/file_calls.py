@@ -57,3 +57,8 @@ async def facts(tool: contract.Tool, one: contract.Call) -> contract.Facts:
     inspection = await tool.inspect(one)
     inspection.close()
     return inspection.facts
+
+
+def names(folder: Path) -> list[str]:
+    """Every name below a folder; so nothing is left that should not be."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))

@@ -3,7 +3,8 @@
 `python -m tests.integration.tools.writer FOLDER ARGUMENTS` prints how the call ended. With a number
 behind, it makes the call that many times, each in a process and in a folder of its own below
 (FOLDER/1, …); the STEP-th kills itself just before its STEP-th change of the file system. Each then
-prints a line of JSON: the step, the intent, and how it ended if it did.
+prints a line of JSON: the step, the intent, and how it ended if it did. A folder named last is
+hidden from the call.
 """
 
 import asyncio
@@ -37,10 +38,15 @@ def say(text: str) -> None:
     os.write(sys.stdout.fileno(), text.encode())
 
 
-async def write(folder: Path, arguments_json: str, step: int) -> str:
+async def write(folder: Path, arguments_json: str, step: int, hidden: tuple[str, ...] = ()) -> str:
     tool = file_calls.WRITE
-    one = file_calls.call(tool, folder, {}).model_copy(update={"arguments_json": arguments_json})
-    inspection = await tool.inspect(one)
+    one = file_calls.call(
+        tool, folder, json.loads(arguments_json), contract.Confinement(hidden=hidden)
+    )
+    try:
+        inspection = await tool.inspect(one)
+    except contract.ToolFault as fault:
+        return f"refused: {fault}"
     if step:
         say(json.dumps({"step": step, "intent": inspection.facts.intent}) + "\n")
         die_before(step)
@@ -61,13 +67,13 @@ def write_in_a_process(folder: Path, arguments_json: str, step: int) -> None:
     os.waitpid(child, 0)
 
 
-def main(folder: Path, arguments_json: str, steps: int) -> None:
+def main(folder: Path, arguments_json: str, steps: int, hidden: tuple[str, ...]) -> None:
     if not steps:
-        say(asyncio.run(write(folder, arguments_json, 0)))
+        say(asyncio.run(write(folder, arguments_json, 0, hidden)))
     for step in range(1, steps + 1):
         write_in_a_process(folder / str(step), arguments_json, step)
 
 
 if __name__ == "__main__":
     place, given, *rest = sys.argv[1:]
-    main(Path(place), given, int(rest[0]) if rest else 0)
+    main(Path(place), given, int(rest[0]) if rest else 0, tuple(rest[1:]))

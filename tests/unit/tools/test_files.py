@@ -1,6 +1,8 @@
 """The file tools' catalogue entries and arguments, and what a person reads of a change."""
 
+import asyncio
 import json
+import threading
 
 import pytest
 
@@ -103,6 +105,23 @@ async def test_another_tools_inspection_is_not_run(tool: contract.Tool) -> None:
 )
 def test_how_a_name_is_told(name: str, told: str) -> None:
     assert files.named(name) == told
+
+
+@pytest.mark.timeout(20)
+async def test_cancelled_work_is_told_to_stop_and_has_ended() -> None:
+    begun, stop, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        stop.wait()
+        ended.set()
+
+    task = asyncio.create_task(files.done(work, stop.set))
+    await asyncio.to_thread(begun.wait)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended.is_set()
 
 
 class TestDiff:
