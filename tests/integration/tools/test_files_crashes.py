@@ -1,4 +1,4 @@
-"""file_write over crashes, full and read-only disks, and other mounts: old or new, and told apart."""
+"""file_write over crashes, full disks and other mounts: the old or the new, and told apart."""
 
 import importlib.resources
 import json

@@ -113,7 +113,7 @@ async def test_cancelled_work_is_told_to_stop_and_has_ended() -> None:
 
     def work() -> None:
         begun.set()
-        stop.wait()
+        stop.wait(10)
         ended.set()
 
     task = asyncio.create_task(files.done(work, stop.set))
@@ -121,6 +121,7 @@ async def test_cancelled_work_is_told_to_stop_and_has_ended() -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    assert stop.is_set()
     assert ended.is_set()
 
 
