@@ -15,19 +15,20 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from importlib import util
 from pathlib import Path
 
 import structlog
 
-from daemon import exits, logs
+from daemon import exits, logs, model_slots
+from daemon.config import permissions
 from daemon.config import settings as configured
 from daemon.decide import turn
 from daemon.domain import errors, inputs, redaction, views
-from daemon.models import gguf, scripted, session, slots
+from daemon.models import slots
+from daemon.permission import command
 from daemon.rpc import backend, credentials, server
 from daemon.runtime import (
     bus,
@@ -36,12 +37,14 @@ from daemon.runtime import (
     effects,
     failpoints,
     inbox,
+    judge,
     loop,
     model_calls,
     ports,
     resume,
     supervisor,
     tool_calls,
+    vault,
 )
 from daemon.storage import lock, sqlite_store
 from tools import contract, registry
@@ -61,6 +64,8 @@ class Folders:
 
     state: Path
     projects: Path
+    config: tuple[Path, ...]
+    """Those of the owner's settings, from the one that counts least; read only."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,7 @@ class Parts:
     timers: clock.Timers
     publish: bus.Bus
     models: slots.Slots
+    judging: judge.Judge
     listening: server.Server
 
 
@@ -92,9 +98,11 @@ def run(
         )
         _check_addresses(chosen.daemon.daemon.listen, arguments.state)
         token = credentials.owner_token(arguments.state)
-        logs.set_up(chosen.daemon.log.level, redaction.Redactor((token,)), sys.stderr)
-        folders = Folders(state=arguments.state, projects=arguments.projects)
-        return asyncio.run(_serve(Daemon(chosen, folders, held, token, reach)))
+        redactor = redaction.Redactor((token,))
+        logs.set_up(chosen.daemon.log.level, redactor, sys.stderr)
+        config = (arguments.xdg_config, *(arguments.config and (arguments.config,) or ()))
+        folders = Folders(arguments.state, arguments.projects, config)
+        return asyncio.run(_serve(Daemon(chosen, folders, held, token, redactor, reach)))
     except errors.ConfigFault as fault:
         for line in fault.faults:
             sys.stderr.write(f"ducklmd: {line}\n")
@@ -140,6 +148,7 @@ class Daemon:
         folders: Folders,
         held: lock.StateLock,
         token: str,
+        redactor: redaction.Redactor,
         reach: failpoints.Reach,
     ) -> None:
         self._reach = reach
@@ -147,6 +156,7 @@ class Daemon:
         self._folders = folders
         self._held = held
         self._token = token
+        self._redactor = redactor
         self._clock = clock.SystemClock()
         self._started_ms = self._clock.now_ms()
         self._draining = False
@@ -161,6 +171,8 @@ class Daemon:
         async with AsyncExitStack() as stack:
             parts = await self.assemble(stack)
             watched = await stack.enter_async_context(supervisor.Supervisor())
+            if permissions.own_files(self._folders.config):
+                await parts.judging.load()  # a fault in them stops the start
             addresses = _addresses(self._chosen.daemon.daemon.listen, self._folders.state)
             clean = await parts.store.drained()
             await parts.store.set_drained(False)
@@ -169,6 +181,7 @@ class Daemon:
             await parts.runtime.recover(restarts, parts.performer)
             watched.start("loop", parts.runtime.run(parts.performer))
             watched.start("timers", parts.timers.run())
+            watched.start("policy", _keep_judging(parts.judging))
             await parts.listening.set_serving(True)
             _log.info("serving", addresses=bound, head_seq=parts.publish.head_seq)
             for notice in self._chosen.notices:
@@ -185,12 +198,13 @@ class Daemon:
         store = await stack.enter_async_context(
             sqlite_store.open_store(self._folders.state, self._held, limits.client_key_days)
         )
-        models = await stack.enter_async_context(_slots(self._chosen))
+        models = await stack.enter_async_context(model_slots.started(self._chosen))
         offered = self._tools()
         rules = turn.Rules(
             limits=limits,
             tools={name: tool.spec for name, tool in offered.items()},
             system_prompt=self._chosen.system_prompt,
+            owners=self._chosen.daemon.owner,
         )
         current = await resume.load(store)
         known = credentials.load(self._token, await store.live_tokens())
@@ -201,9 +215,12 @@ class Daemon:
             self._clock,
             lambda kind, subject: box.post(inputs.TimerFired(timer=kind, subject=subject)),
         )
+        judging = judge.Judge(lambda: permissions.load(self._folders.config), self._place)
+        keep_ms = limits.secret_seconds * 1000
+        secrets = vault.Vault(self._clock, keep_ms, self._redactor)
         performer = effects.Effects(
             model_calls.ModelCalls(models, store, kept, box, publish, limits.history_exchanges),
-            self._tool_calls(offered, store.artifacts, kept, box, publish),
+            self._tool_calls(offered, judging, secrets, store.artifacts, kept, box, publish),
             timers,
             box,
             self._reach,
@@ -220,7 +237,17 @@ class Daemon:
             self._reach,
             known.hear,
         )
-        served = backend.Backend(box, store, store.artifacts, kept, publish, limits.artifact_bytes)
+        served = backend.Backend(
+            box,
+            store,
+            store.artifacts,
+            kept,
+            publish,
+            limits.artifact_bytes,
+            secrets,
+            lambda: tuple(runtime.world.grants.values()),
+            self._chosen.daemon.owner.is_owner,
+        )
         listening = server.Server(
             served,
             lambda: self._look(runtime, models),
@@ -228,17 +255,22 @@ class Daemon:
             self._folders.state,
         )
         _calm_collector()
-        return Parts(store, box, runtime, performer, timers, publish, models, listening)
+        return Parts(store, box, runtime, performer, timers, publish, models, judging, listening)
 
     def _tools(self) -> Mapping[str, contract.Tool]:
         chosen = self._chosen.daemon
         return registry.build(
-            chosen.tools.shell_exec, chosen.limits.shell_seconds, chosen.tools.testing
+            chosen.tools.shell_exec,
+            chosen.limits.shell_seconds,
+            chosen.tools.testing,
+            chosen.tools.files,
         )
 
     def _tool_calls(
         self,
         offered: Mapping[str, contract.Tool],
+        judging: judge.Judge,
+        secrets: vault.Vault,
         artifacts: ports.Artifacts,
         kept: contents.Contents,
         box: inbox.Inbox,
@@ -250,7 +282,10 @@ class Daemon:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return tool_calls.ToolCalls(
             offered,
-            str(folder.resolve()),
+            tool_calls.Workplace(str(folder.resolve()), self._hidden()),
+            judging,
+            secrets,
+            self._redactor,
             artifacts,
             kept,
             box,
@@ -258,6 +293,22 @@ class Daemon:
             self._clock,
             limits.result_to_model_chars,
             limits.artifact_bytes,
+        )
+
+    def _hidden(self) -> tuple[str, ...]:
+        """What no call may see: the daemon's own."""
+        return tuple(str(one.resolve()) for one in (self._folders.state, *self._folders.config))
+
+    def _place(self, folder: str) -> command.Place:
+        """Where a call in a folder runs, for the judge."""
+        listening = self._chosen.daemon.daemon.listen
+        ports_of = (address.rpartition(":")[2] for address in listening)
+        return command.Place(
+            cwd=folder,
+            home=str(Path.home().resolve()),
+            state=str(self._folders.state.resolve()),
+            config=str(self._folders.config[-1].resolve()),
+            ports=frozenset(int(port) for port in ports_of if port.isdigit()),
         )
 
     def _look(self, runtime: loop.RuntimeLoop, models: slots.Slots) -> views.DaemonView:
@@ -307,6 +358,12 @@ class Daemon:
         _log.info("drained")
 
 
+async def _keep_judging(judging: judge.Judge) -> None:
+    """Load the rules beside the first calls; rules that fail end the daemon."""
+    await judging.load()
+    await asyncio.Event().wait()
+
+
 def _calm_collector() -> None:
     """Leave what was loaded out of the garbage collector's rounds, and have fewer of them.
 
@@ -329,60 +386,3 @@ async def _first(stop: asyncio.Event, watched: supervisor.Supervisor) -> bool:
         task.cancel()
         await asyncio.wait((task,))
     return failed
-
-
-@asynccontextmanager
-async def _slots(chosen: configured.Settings) -> AsyncIterator[slots.Slots]:
-    built = await asyncio.to_thread(_build_slots, chosen)
-    try:
-        yield built
-    finally:
-        await built.stop()
-
-
-def _build_slots(chosen: configured.Settings) -> slots.Slots:
-    models: dict[str, ports.Model] = {}
-    details: dict[str, str] = {}
-    for name, slot in chosen.models.slots.items():
-        match slot:
-            case configured.GgufSlot():
-                path = _in_package(slot.package, slot.path)
-                models[name] = _gguf(name, path, slot, chosen.daemon.limits.progress_seconds)
-                details[name] = str(path)
-            case configured.ScriptedSlot():
-                models[name] = scripted.ScriptedModel.load(name, Path(slot.path))
-                details[name] = slot.path
-            case configured.SentenceSlot():
-                continue
-    for name in dict.fromkeys(one for listed in chosen.models.roles.values() for one in listed):
-        if name.startswith(configured.SCRIPTED_PREFIX):
-            path = Path(name.removeprefix(configured.SCRIPTED_PREFIX)).expanduser()
-            models[name] = scripted.ScriptedModel.load(name, path)
-            details[name] = str(path)
-    return slots.Slots(models, chosen.models.roles, details)
-
-
-def _gguf(
-    name: str, path: Path, slot: configured.GgufSlot, progress_seconds: int
-) -> gguf.GgufModel:
-    return gguf.GgufModel(
-        gguf.Settings(
-            name=name,
-            path=path,
-            context_tokens=slot.context_tokens,
-            places=slot.places,
-            gpu_layers=slot.gpu_layers,
-            threads=slot.threads,
-            patience=session.Patience(progress_seconds=progress_seconds),
-        )
-    )
-
-
-def _in_package(package: str, path: str) -> Path:
-    """A file of an installed package, found without importing it."""
-    if not package:
-        return Path(path)
-    spec = util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise errors.ConfigFault([f"the package {package} is missing: run ./scripts/run to set up"])
-    return Path(spec.submodule_search_locations[0]) / path

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import TextIO
 
 from daemon import exits
-from daemon.config import layers
+from daemon.config import permissions
 from daemon.domain import errors
 from daemon.permission import command, rules
 
-FILE = "permissions.toml"
 REFUSED = "refused"
 
 
@@ -40,9 +39,10 @@ def run(arguments: Sequence[str], lines: Iterable[str], out: TextIO, err: TextIO
         config=_folder(given.config),
     )
     try:
-        known = command.load(_table(Path(given.config)))
-    except (rules.PermissionsFault, errors.ConfigFault) as fault:
-        err.write(f"ducklmd: {FILE}: {fault}\n")
+        known = permissions.load([Path(given.config)]).rules
+    except errors.ConfigFault as fault:
+        for line in fault.faults:
+            err.write(f"ducklmd: {line}\n")
         return exits.Exit.SETTINGS
     code = exits.Exit.STOPPED
     for number, line in enumerate(lines, 1):
@@ -60,13 +60,6 @@ def run(arguments: Sequence[str], lines: Iterable[str], out: TextIO, err: TextIO
 
 def _folder(given: str) -> str:
     return str(Path(given).absolute())
-
-
-def _table(config: Path) -> layers.Table:
-    """The packaged rules, with those of the configuration folder over them."""
-    found = [layers.packaged(FILE)]
-    own = layers.file(config / FILE)
-    return layers.merge([*found, own] if own is not None else found)
 
 
 def _answer(known: rules.Rules, line: str, place: command.Place) -> str | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import assert_never
 
-from daemon.domain import errors, events, fold, ids, state, world
+from daemon.domain import errors, events, fold, ids, state, taints, world
 from daemon.storage import codec, database, event_store, lock, records
 
 TEXT_CHARS = 100
@@ -136,7 +136,20 @@ def _say(run: Run, one: events.Recorded, began_ms: dict[str, int]) -> str:
             | events.ToolCallEnded()
         ):
             return _say_tool(run, event)
-        case events.ConversationCreated() | events.ConversationUpdated():
+        case events.TaskTainted() | events.ProjectTainted():
+            return f"{event.type}: {taints.tell(event.sources)}"
+        case events.SecretRequested():
+            return f"needs {event.what}"
+        case events.SecretProvided():
+            return f"{event.principal} gave the secret"
+        case events.GrantCreated():
+            return f"{event.granted_by} allowed always: {event.grant_id}"
+        case (
+            events.ConversationCreated()
+            | events.ConversationUpdated()
+            | events.GrantRevoked()
+            | events.ProjectTrusted()
+        ):
             return str(event.type)
         case _:
             assert_never(event)

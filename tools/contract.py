@@ -179,6 +179,9 @@ class Tool(Protocol):
             ToolFault: the arguments are wrong.
         """
 
+    def shorten(self, text: str, limit_chars: int, failed: bool) -> str:
+        """A result as a model should read it: at most `limit_chars`, and saying what is left out."""
+
     async def inspect(self, call: Call) -> Inspection:
         """Find out what the call would do, without doing any of it.
 
@@ -198,6 +201,17 @@ class Tool(Protocol):
 
     async def reconcile(self, call: Call, intent: str) -> Reconciled:
         """Whether the effect of an earlier run is there; only for `Effect.RECONCILABLE`."""
+
+
+_LEFT_OUT = "\n… {} characters left out …\n"
+
+
+def ends(text: str, limit_chars: int) -> str:
+    """A text's beginning and end, where all of it is too long."""
+    if len(text) <= limit_chars:
+        return text
+    half = max(1, (limit_chars - len(_LEFT_OUT.format(len(text)))) // 2)
+    return text[:half] + _LEFT_OUT.format(len(text) - 2 * half) + text[-half:]
 
 
 class Held:

@@ -67,6 +67,9 @@ class FileList:
     def command(self, arguments_json: str) -> str | None:
         return None
 
+    def shorten(self, text: str, limit_chars: int, failed: bool) -> str:
+        return contract.ends(text, limit_chars)
+
     async def inspect(self, call: contract.Call) -> contract.Inspection:
         wanted = files.arguments(Arguments, NAME, call.arguments_json)
         return await files.inspected(lambda: _inspect(call, wanted))

@@ -9,11 +9,13 @@ a command may run.
 import asyncio
 import contextlib
 import os
+import shlex
 import signal
+from collections.abc import Mapping
 
 import pydantic
 
-from tools import contract, shell_facts, shell_stream
+from tools import contract, shell_facts, shell_output, shell_stream
 from tools.sandbox import launching, limits, powers, process, view
 
 BASH = "/bin/bash"
@@ -129,6 +131,9 @@ class Shell:
             fault = error.errors(include_url=False)[0]
             raise contract.ToolFault(f"shell_exec: {fault['loc']}: {fault['msg']}") from error
 
+    def shorten(self, text: str, limit_chars: int, failed: bool) -> str:
+        return shell_output.shorten(text, limit_chars, failed)
+
     async def inspect(self, call: contract.Call) -> contract.Inspection:
         command = self.command(call.arguments_json) or ""
         if "\0" in command or len(command.encode()) > _MAX_COMMAND_BYTES:
@@ -201,7 +206,8 @@ class Shell:
             launch = _launch(inspection, seen, self._limits, held)
             stdin = _input(password, held) if inspection.elevated else asyncio.subprocess.DEVNULL
             ending = await self._to_the_end(launch, inspection, collected, stdin)
-        return _result(ending, collected, view.changed(before, inspection.folder_fd))
+        notes = _notes(inspection, view.changed(before, inspection.folder_fd))
+        return _result(ending, collected, notes)
 
     async def _to_the_end(
         self,
@@ -267,18 +273,45 @@ def _facts(inspected: _Inspected, call: contract.Call) -> contract.Facts:
         *((f"path {one.written}", f"{one.real} {one.links}") for one in touched),
     ]
     shown = (
-        ("command", inspected.command),
+        ("command", _shown(inspected)),
         ("folder", folder),
         ("outside the sandbox", "as root") if inspected.elevated else ("sandbox", how),
     )
     return contract.Facts(
-        effect=contract.Effect.UNSAFE,
+        effect=_effect(inspected),
         bound=tuple(bound),
         shown=shown,
         touched=touched,
-        missing=() if inspected.elevated else inspected.powers.missing,
+        missing=() if inspected.elevated else _missing(inspected, programs),
         secret=_PASSWORD if inspected.elevated else "",
     )
+
+
+def _missing(
+    inspected: _Inspected, programs: Mapping[str, shell_facts.Program | None]
+) -> tuple[str, ...]:
+    """What a mild verdict rests on and this machine does not give."""
+    changeable = (
+        f"no {name} that root alone can change"
+        for name, found in sorted(programs.items())
+        if found is not None and not found.trusted and "/" not in name
+    )
+    return (*inspected.powers.missing, *changeable)
+
+
+def _shown(inspected: _Inspected) -> str:
+    """What a person is shown: the command, and for sudo exactly the words that will run."""
+    if inspected.elevated and inspected.argv is not None:
+        return shlex.join(inspected.argv)
+    return inspected.command
+
+
+def _effect(inspected: _Inspected) -> contract.Effect:
+    """To repeat what cannot write anything, nor reach anybody, changes nothing."""
+    confinement = inspected.confinement
+    held = confinement.read_only and not confinement.network and not inspected.elevated
+    whole = held and not inspected.powers.missing
+    return contract.Effect.PURE if whole else contract.Effect.UNSAFE
 
 
 def _how(inspected: _Inspected) -> str:
@@ -301,7 +334,7 @@ def _view(inspected: _Inspected) -> view.View:
         if private:
             raise contract.ToolFault(f"Not run: {private[0]} cannot be hidden on this machine.")
     copies = tuple(
-        view.Copy(script.path, script.content, script.mode)
+        view.Copy(script.path, script.content, script.status.st_mode)
         for script in inspected.scripts
         if shell_facts.held_still(script, inspected.command, inspected.argv)
     )
@@ -343,29 +376,40 @@ def _input(password: bytes, held: contextlib.ExitStack) -> int:
     return read_fd
 
 
+def _notes(inspected: _Inspected, appeared: list[str]) -> list[str]:
+    """What a reader must know about the folder after the command."""
+    notes = [
+        f"careful: {script.written} was replaced meanwhile, so what ran may not be what was asked"
+        for script in inspected.scripts
+        if script.replaced()
+    ]
+    if appeared:
+        notes.append(f"careful: {', '.join(appeared)} changed, which other programs run or obey")
+    return notes
+
+
 def _result(
-    ending: process.Ending, collected: shell_stream.Collected, appeared: list[str]
+    ending: process.Ending, collected: shell_stream.Collected, notes: list[str]
 ) -> contract.Result:
     """The output with what a reader must know about it."""
     text, code = collected.text(), ending.code
     if code is None and not ending.reason:
         raise contract.ToolFault(f"Not run: the sandbox could not be made: {text.strip()}")
-    notes: list[str] = []
-    if appeared:
-        notes.append(f"careful: {', '.join(appeared)} changed, which other programs run or obey")
+    how = _ended(ending)
+    said = [*([how] if how else []), *notes]
+    if said:
+        text = "\n".join((text.rstrip(), *(f"({note})" for note in said))).lstrip()
+    return contract.Result(text=text or "(no output)", exit_code=code, failed=bool(ending.reason))
+
+
+def _ended(ending: process.Ending) -> str:
+    """How a command ended, if it did not end well."""
+    code = ending.code or 0
     if ending.reason:
-        return _said(text, [f"ended: {ending.reason}", *notes], code, failed=True)
-    if code is not None and _SIGNALLED < code <= _SIGNALLED + signal.SIGRTMAX:
-        with contextlib.suppress(ValueError):
-            notes.insert(0, f"exit code {code}: {signal.Signals(code - _SIGNALLED).name}")
-            return _said(text, notes, code)
-    if code:
-        ended = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        notes.insert(0, ended)
-    return _said(text, notes, code)
-
-
-def _said(text: str, notes: list[str], code: int | None, failed: bool = False) -> contract.Result:
-    if notes:
-        text = "\n".join((text.rstrip(), *(f"({note})" for note in notes))).lstrip()
-    return contract.Result(text=text or "(no output)", exit_code=code, failed=failed)
+        return f"ended: {ending.reason}"
+    if code < 0:
+        return f"killed by {signal.Signals(-code).name}"
+    with contextlib.suppress(ValueError):  # no signal has such a number: a plain exit code
+        if code > _SIGNALLED:
+            return f"exit code {code}: {signal.Signals(code - _SIGNALLED).name}"
+    return f"exit code {code}" if code else ""

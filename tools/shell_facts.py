@@ -55,7 +55,14 @@ class Script:
     written: str
     path: str
     content: bytes
-    mode: int
+    status: os.stat_result
+
+    def replaced(self) -> bool:
+        """Whether another file, or none, is there by now."""
+        try:
+            return identity(os.stat(self.path, follow_symlinks=False)) != identity(self.status)
+        except OSError:
+            return True
 
     def digest(self) -> str:
         return hashlib.sha256(self.content).hexdigest()
@@ -138,12 +145,18 @@ def _script(word: str, path: str) -> Script | None:
             raise contract.ToolFault(
                 f"{word} is larger than {_SCRIPT_BYTES} bytes: too large a script to inspect."
             )
-        return Script(word, path, file.read(_SCRIPT_BYTES), status.st_mode)
+        return Script(word, path, file.read(_SCRIPT_BYTES), status)
 
 
 def held_still(script: Script, command: str, argv: tuple[str, ...] | None) -> bool:
     """Whether the script may be shown unchangeable while the command runs: not when the command
-    names it twice, for then it may be writing it first."""
+    names it twice, for then it may be writing it first.
+
+    What is shown is a copy mounted over the file: writing into the file changes nothing. But the
+    kernel takes a mount away whose file another process renames or deletes, so one outside this
+    sandbox that replaces the file in the milliseconds between the mount and the interpreter's look
+    gets its own file run. That is found afterwards (`Script.replaced`) and said, not prevented.
+    """
     return argv is not None or command.count(script.written) == 1
 
 

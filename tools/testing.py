@@ -107,6 +107,9 @@ class TestingTool:
     def command(self, arguments_json: str) -> str | None:
         return None
 
+    def shorten(self, text: str, limit_chars: int, failed: bool) -> str:
+        return contract.ends(text, limit_chars)
+
     async def inspect(self, call: contract.Call) -> contract.Inspection:
         arguments = self._arguments(call)
         intent = ""

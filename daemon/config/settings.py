@@ -25,6 +25,7 @@ class Logging(base.Value):
 
 class Tools(base.Value):
     shell_exec: bool
+    files: bool
     testing: bool
     folder: str
 

@@ -43,7 +43,9 @@ def finish(
     duration_ms: int = 0,
 ) -> world.Task:
     """Give a call its result; `text` is what the model is told of it."""
-    result = current.keep(task.conversation_id, text)
+    result = current.keep_of(task, text)
+    if artifact is not None and task.taint:
+        current.keep_record(decisions.ArtifactTaint(artifact_id=artifact, taint=task.taint))
     return current.emit(
         task,
         events.ToolCallEnded(
@@ -80,13 +82,13 @@ def end(current: turn.Turn, task: world.Task, to: state.TaskState, reason: str =
 
 def answer(current: turn.Turn, task: world.Task, text: str) -> None:
     """End a task with its answer."""
-    content = current.keep(task.conversation_id, text)
+    content = current.keep_of(task, text)
     task = current.emit(task, events.AnswerGiven(task_id=task.task_id, text=content))
     current.change_state(task, state.TaskState.COMPLETED)
 
 
 def give_up(current: turn.Turn, task: world.Task, text: str, reason: str) -> None:
     """End a task as FAILED with a text of the model's that says why."""
-    content = current.keep(task.conversation_id, text)
+    content = current.keep_of(task, text)
     task = current.emit(task, events.AnswerGiven(task_id=task.task_id, text=content))
     current.change_state(task, state.TaskState.FAILED, reason)

@@ -6,7 +6,17 @@ Whatever came too late to matter (a call that has its result, a task that has le
 from dataclasses import replace
 from typing import assert_never
 
-from daemon.decide import endings, engine, lanes, recovery, requests, thinking, turn
+from daemon.decide import (
+    endings,
+    engine,
+    judging,
+    lanes,
+    recovery,
+    requests,
+    secrecy,
+    thinking,
+    turn,
+)
 from daemon.domain import decisions, inputs, state, world
 
 RPC_INPUTS = (
@@ -16,6 +26,9 @@ RPC_INPUTS = (
     inputs.CancelTask,
     inputs.DecideTask,
     inputs.ResolveApproval,
+    inputs.RevokeGrant,
+    inputs.ProvideSecret,
+    inputs.TrustProject,
     inputs.CreateToken,
     inputs.RevokeToken,
 )
@@ -127,7 +140,7 @@ def _about_call(
         return
     match given:
         case inputs.CallInspected():
-            engine.inspected(making, task, call, given)
+            judging.inspected(making, task, call, given)
         case inputs.InspectionFailed():
             engine.not_inspected(making, task, call, given.message)
         case inputs.CallReconciled():
@@ -140,6 +153,8 @@ def _timer(making: turn.Turn, given: inputs.TimerFired) -> None:
     match given.timer:
         case decisions.TimerKind.APPROVAL_EXPIRY:
             _approval_timer(making, given.subject)
+        case decisions.TimerKind.SECRET_EXPIRY:
+            secrecy.timer(making, given.subject)
         case decisions.TimerKind.TASK_BUDGET:
             _budget_timer(making, given.subject)
         case _:
@@ -151,7 +166,7 @@ def _approval_timer(making: turn.Turn, subject: str) -> None:
     if approval is None or approval.outcome is not None:
         return
     if making.at_ms < approval.expires_ms:
-        making.act(engine.expiry_timer(approval.approval_id, approval.expires_ms))
+        making.act(judging.expiry_timer(approval.approval_id, approval.expires_ms))
         return
     requests.expire(making, making.world.tasks[approval.task_id], approval)
 

@@ -5,7 +5,7 @@ repeated, and a tool call goes on by its effect. A task that was running at each
 without a drain may be what stopped the daemon: it is parked until a person says go on.
 """
 
-from daemon.decide import endings, engine, lanes, turn
+from daemon.decide import endings, engine, judging, lanes, secrecy, turn
 from daemon.domain import events, inputs, state, world
 from tools import contract
 
@@ -22,6 +22,8 @@ def recover(current: turn.Turn, task: world.Task, given: inputs.RecoverTask) -> 
     if task.state is state.TaskState.AWAITING_APPROVAL:
         _wait_for_approval(current, task)
         return
+    if task.state is state.TaskState.AWAITING_SECRET and task.secret_call is not None:
+        current.act(secrecy.expiry_timer(task.secret_call, task.secret_expires_ms))
     if task.state is not state.TaskState.RUNNING:
         return
     count = task.recoveries + (0 if given.clean else 1)
@@ -64,4 +66,4 @@ def _wait_for_approval(current: turn.Turn, task: world.Task) -> None:
     call = task.open_call()
     approval = current.world.approvals.get(call.approval_id) if call and call.approval_id else None
     if approval is not None and approval.outcome is None:
-        current.act(engine.expiry_timer(approval.approval_id, approval.expires_ms))
+        current.act(judging.expiry_timer(approval.approval_id, approval.expires_ms))

@@ -2,8 +2,21 @@
 
 from typing import assert_never
 
-from daemon.decide import endings, engine, intent, tokens, turn
-from daemon.domain import decisions, directives, errors, events, ids, inputs, state, world
+from daemon.decide import endings, engine, grants, intent, tokens, turn
+from daemon.domain import (
+    decisions,
+    directives,
+    errors,
+    events,
+    ids,
+    inputs,
+    principals,
+    state,
+    taints,
+    verdicts,
+    world,
+)
+from daemon.permission import policy
 
 _KIND = errors.RefusalKind
 SHELL = "shell_exec"
@@ -42,6 +55,12 @@ def _carry_out(current: turn.Turn, given: inputs.RpcInput) -> decisions.Reply | 
             return _decide(current, given)
         case inputs.ResolveApproval():
             return _resolve(current, given)
+        case inputs.RevokeGrant():
+            return grants.revoke(current, given)
+        case inputs.ProvideSecret():
+            return _provide_secret(current, given)
+        case inputs.TrustProject():
+            return _trust_project(current, given)
         case inputs.CreateToken():
             return tokens.create(current, given)
         case inputs.RevokeToken():
@@ -72,6 +91,11 @@ def _refuse_submission(current: turn.Turn, given: inputs.SubmitTask) -> decision
             f"There is no conversation {given.conversation_id}. "
             "Leave conversation_id empty to start a new one.",
         )
+    if given.mode is not None and given.conversation_id is not None:
+        return _reject(
+            _KIND.INVALID,
+            "mode is for a new conversation; change this one's with Conversations.Update.",
+        )
     if current.known.missing_artifact is not None:
         return _reject(
             _KIND.NOT_FOUND,
@@ -88,19 +112,23 @@ def _submit(current: turn.Turn, given: inputs.SubmitTask) -> decisions.Reply | d
     if conversation_id is None:
         conversation_id = current.ids.conversation()
         created = events.ConversationCreated(
-            conversation_id=conversation_id, principal=given.origin.principal
+            conversation_id=conversation_id,
+            principal=given.origin.principal,
+            mode=given.mode or verdicts.Mode.BUILD,
         )
         current.record(created, conversation_id, given.correlation_id)
+    taint = taints.join(_of_origin(given.origin), current.known.taint)
     task_id = current.ids.task()
     seq = current.next_seq
     submitted = events.TaskSubmitted(
         task_id=task_id,
         conversation_id=conversation_id,
         origin=given.origin,
-        text=current.keep(conversation_id, given.text),
+        text=current.keep(conversation_id, given.text, taint),
         attachments=given.attachments,
     )
     current.record(submitted, conversation_id, given.correlation_id, task_id)
+    current.taint(current.world.tasks[task_id], taint)
     command = intent.explicit_command(given.text)
     if command is not None and SHELL in current.rules.tools:
         task = current.world.tasks[task_id]
@@ -109,11 +137,18 @@ def _submit(current: turn.Turn, given: inputs.SubmitTask) -> decisions.Reply | d
     return decisions.Submitted(task_id=task_id, conversation_id=conversation_id, seq=seq)
 
 
+def _of_origin(origin: principals.Origin) -> taints.Taint:
+    """What a forwarded message brings along: who wrote it is not who sent it."""
+    if not origin.forwarded:
+        return taints.CLEAN
+    return (taints.Source(kind=taints.Kind.FORWARDED, source_id=origin.message_id),)
+
+
 def _create_conversation(current: turn.Turn, given: inputs.CreateConversation) -> decisions.Reply:
     conversation_id = current.ids.conversation()
     title = current.keep(conversation_id, given.title) if given.title else None
     created = events.ConversationCreated(
-        conversation_id=conversation_id, principal=given.principal, title=title
+        conversation_id=conversation_id, principal=given.principal, title=title, mode=given.mode
     )
     current.record(created, conversation_id, given.correlation_id)
     return decisions.ConversationKept(conversation_id=conversation_id)
@@ -125,8 +160,10 @@ def _update_conversation(
     if not current.known.conversation_exists:
         message = f"There is no conversation {given.conversation_id}."
         return _reject(_KIND.NOT_FOUND, message)
-    title = current.keep(given.conversation_id, given.title)
-    updated = events.ConversationUpdated(conversation_id=given.conversation_id, title=title)
+    title = None if given.title is None else current.keep(given.conversation_id, given.title)
+    updated = events.ConversationUpdated(
+        conversation_id=given.conversation_id, title=title, mode=given.mode
+    )
     current.record(updated, given.conversation_id, given.correlation_id)
     return decisions.ConversationKept(conversation_id=given.conversation_id)
 
@@ -156,6 +193,8 @@ def _decide(current: turn.Turn, given: inputs.DecideTask) -> decisions.Reply | d
         return _abandon(current, given, task)
     if task.state is state.TaskState.AWAITING_APPROVAL:
         return _reject(_KIND.STATE, "It waits for an approval: use Approvals.Resolve.")
+    if task.state is state.TaskState.AWAITING_SECRET:
+        return _reject(_KIND.STATE, "It waits for a password: use Approvals.ProvideSecret.")
     unknown = task.unknown_calls()
     about_call = given.decision in (events.Decision.MARK_DONE, events.Decision.RUN_AGAIN)
     if about_call != (task.state is state.TaskState.AWAITING_DECISION):
@@ -231,8 +270,11 @@ def _resolve(
     wanted = _OUTCOMES[given.answer]
     approval = current.world.approvals.get(given.approval_id)
     outcome = approval.outcome if approval else current.known.approval_outcome
+    grant_id = approval.grant_id if approval else current.known.approval_grant
+    if outcome is wanted and given.answer is inputs.Answer.ALLOW_ALWAYS and grant_id is None:
+        return _reject(_KIND.STATE, "It was allowed once already. Allow the next one always.")
     if outcome is wanted:
-        return kept
+        return kept.but({"grant_id": grant_id})
     if outcome is not None:
         return _reject(_KIND.STATE, f"It is decided already: {outcome}.")
     if approval is None:
@@ -241,10 +283,13 @@ def _resolve(
     if current.at_ms >= approval.expires_ms:
         expire(current, task, approval)
         return _reject(_KIND.STATE, "It has expired. Ask for the same thing again.")
-    if given.answer is inputs.Answer.ALLOW_ALWAYS and not approval.always_allowed:
-        return _reject(_KIND.STATE, "This can only be allowed once.")
+    refused = _may_not_decide(current, given, approval)
+    if refused is not None:
+        return refused
     reason = given.reason.strip()
     denied = wanted is events.ApprovalOutcome.DENIED
+    if given.answer is inputs.Answer.ALLOW_ALWAYS:
+        grant_id = grants.create(current, task, approval, given.principal)
     task = current.emit(
         task,
         events.ApprovalResolved(
@@ -254,11 +299,60 @@ def _resolve(
             outcome=wanted,
             decided_by=given.principal,
             reason=current.keep(task.conversation_id, reason) if denied and reason else None,
+            grant_id=grant_id,
         ),
     )
     if denied:
         _deny(current, task, approval, reason)
-    return kept
+    return kept.but({"grant_id": grant_id})
+
+
+def _may_not_decide(
+    current: turn.Turn, given: inputs.ResolveApproval, approval: world.Approval
+) -> decisions.Rejected | None:
+    is_owner = current.rules.owners.is_owner(given.principal)
+    sentence = policy.may_decide(
+        is_owner, given.principal, approval.approvers, given.place, approval.places
+    )
+    if sentence:
+        return _reject(_KIND.FORBIDDEN, sentence)
+    if given.answer is not inputs.Answer.ALLOW_ALWAYS:
+        return None
+    if not approval.always_allowed:
+        return _reject(_KIND.STATE, "This can only be allowed once.")
+    return grants.refuse_more(current)
+
+
+def _provide_secret(
+    current: turn.Turn, given: inputs.ProvideSecret
+) -> decisions.Reply | decisions.Rejected:
+    task = current.task(given.task_id)
+    if task is None:
+        return _no_task(current, given.task_id)
+    if task.state is not state.TaskState.AWAITING_SECRET or task.secret_call is None:
+        return _reject(_KIND.STATE, f"{given.task_id} does not wait for a password.")
+    is_owner = current.rules.owners.is_owner(given.principal)
+    may = principals.approvers(task.origin)
+    sentence = policy.may_decide(is_owner, given.principal, may, "", ())
+    if sentence:
+        return _reject(_KIND.FORBIDDEN, sentence)
+    provided = events.SecretProvided(
+        task_id=task.task_id, call_id=task.secret_call, principal=given.principal
+    )
+    current.emit(task, provided)
+    return decisions.TaskKept(task_id=task.task_id)
+
+
+def _trust_project(
+    current: turn.Turn, given: inputs.TrustProject
+) -> decisions.Reply | decisions.Rejected:
+    if not current.rules.owners.is_owner(given.principal):
+        return _reject(_KIND.FORBIDDEN, "Only the owner of this daemon may trust a project.")
+    project = current.world.projects.get(given.folder)
+    if project is not None:
+        trusted = events.ProjectTrusted(folder=given.folder, principal=given.principal)
+        current.record(trusted, project.conversation_id, given.correlation_id)
+    return decisions.ProjectKept(folder=given.folder)
 
 
 def _deny(current: turn.Turn, task: world.Task, approval: world.Approval, reason: str) -> None:

@@ -16,6 +16,7 @@ def context_gathered(current: turn.Turn, task: world.Task, given: inputs.Context
     """Start the model call that the context was gathered for."""
     if task.model_call is not None or task.open_call() is not None:
         return
+    task = current.taint(task, given.taint)
     limits = current.rules.limits
     answer_tokens = context.answer_budget(given.context_tokens, limits.answer_tokens)
     said = context.compose(current.rules.system_prompt, given, answer_tokens, task.shrinks)
@@ -71,7 +72,7 @@ def finished(current: turn.Turn, task: world.Task, given: inputs.ModelFinished) 
         events.ModelCallFinished(
             task_id=task.task_id,
             call_id=given.call_id,
-            text=current.keep(task.conversation_id, result.text),
+            text=current.keep_of(task, result.text),
             finish_reason=result.finish_reason,
             slot=result.slot,
             usage=result.usage,
@@ -122,7 +123,7 @@ def _use_tool(current: turn.Turn, task: world.Task, wanted: directives.UseTool) 
 def failed(current: turn.Turn, task: world.Task, given: inputs.ModelFailed) -> None:
     """A model call gave no result: note it, then repeat, shrink, wait or fail."""
     fault: events.ModelCallFault = "cancelled" if given.cancelled else given.kind.value
-    text = current.keep(task.conversation_id, given.text) if given.text else None
+    text = current.keep_of(task, given.text) if given.text else None
     faults, shrinks = task.model_faults, task.shrinks
     task = current.emit(
         task,

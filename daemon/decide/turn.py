@@ -6,7 +6,19 @@ raises where it is made.
 
 from collections.abc import Mapping
 
-from daemon.domain import base, decisions, events, fold, ids, inputs, limits, state, world
+from daemon.domain import (
+    base,
+    decisions,
+    events,
+    fold,
+    ids,
+    inputs,
+    limits,
+    principals,
+    state,
+    taints,
+    world,
+)
 from tools import contract
 
 
@@ -16,6 +28,7 @@ class Rules(base.Value):
     limits: limits.Limits
     tools: Mapping[str, contract.ToolSpec]
     system_prompt: str
+    owners: principals.Owners = principals.Owners()
 
 
 class Turn:
@@ -71,11 +84,26 @@ class Turn:
         )
         return self.emit(task, change)
 
-    def keep(self, owner: ids.ConversationId, text: str) -> ids.ContentId:
+    def taint(self, task: world.Task, sources: taints.Taint) -> world.Task:
+        """Untrusted text comes into a task; returns the task after it."""
+        new = taints.beyond(sources, task.taint)
+        if not new:
+            return task
+        return self.emit(task, events.TaskTainted(task_id=task.task_id, sources=new))
+
+    def keep(
+        self, owner: ids.ConversationId, text: str, taint: taints.Taint = taints.CLEAN
+    ) -> ids.ContentId:
         """Keep a text; returns the id by which events refer to it."""
         content_id = self.ids.content()
-        self._records.append(decisions.ContentRecord(content_id=content_id, owner=owner, text=text))
+        self._records.append(
+            decisions.ContentRecord(content_id=content_id, owner=owner, text=text, taint=taint)
+        )
         return content_id
+
+    def keep_of(self, task: world.Task, text: str) -> ids.ContentId:
+        """Keep a text that came of a task, and of all that the task has read."""
+        return self.keep(task.conversation_id, text, task.taint)
 
     def keep_record(self, record: decisions.Record) -> None:
         """Keep a record with this decision."""

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal
 
 import pydantic
 
-from daemon.domain import base, errors, events, ids, messages, principals
+from daemon.domain import base, errors, events, ids, messages, principals, taints, verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,9 @@ class Permit:
 
     call_id: ids.CallId
     digest: str
-    verdict: events.Verdict
+    basis: verdicts.Basis
     approval_id: ids.ApprovalId | None = None
+    grant_id: ids.GrantId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,8 @@ class CallSite:
     call_id: ids.CallId
     tool: str
     arguments: ids.ContentId
+    read_only: bool = False
+    """Nothing may be written, whatever the call is: its conversation only plans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,7 @@ class TimerKind(StrEnum):
     """What a timer reminds of."""
 
     APPROVAL_EXPIRY = "approval_expiry"
+    SECRET_EXPIRY = "secret_expiry"
     TASK_BUDGET = "task_budget"
 
 
@@ -155,8 +159,21 @@ class TaskKept(base.Value):
 
 
 class ApprovalKept(base.Value):
+    """`grant_id` when the answer was "always"."""
+
     kind: Literal["approval"] = "approval"
     approval_id: ids.ApprovalId
+    grant_id: ids.GrantId | None = None
+
+
+class GrantKept(base.Value):
+    kind: Literal["grant"] = "grant"
+    grant_id: ids.GrantId
+
+
+class ProjectKept(base.Value):
+    kind: Literal["project"] = "project"
+    folder: str
 
 
 class TokenKept(base.Value):
@@ -165,7 +182,7 @@ class TokenKept(base.Value):
 
 
 Reply = Annotated[
-    Submitted | ConversationKept | TaskKept | ApprovalKept | TokenKept,
+    Submitted | ConversationKept | TaskKept | ApprovalKept | GrantKept | ProjectKept | TokenKept,
     pydantic.Field(discriminator="kind"),
 ]
 
@@ -183,6 +200,14 @@ class ContentRecord(base.Value):
     content_id: ids.ContentId
     owner: ids.ConversationId
     text: str
+    taint: taints.Taint = taints.CLEAN
+
+
+class ArtifactTaint(base.Value):
+    """An artifact came of a tainted task; what it had before stays."""
+
+    artifact_id: ids.ArtifactId
+    taint: taints.Taint
 
 
 class ClientKeyRecord(base.Value):
@@ -213,7 +238,7 @@ class TokenRevoked(base.Value):
     revoked_ms: int
 
 
-Record = ContentRecord | ClientKeyRecord | TokenRecord | TokenRevoked
+Record = ContentRecord | ArtifactTaint | ClientKeyRecord | TokenRecord | TokenRevoked
 
 _Log = tuple[events.Recorded, ...]
 

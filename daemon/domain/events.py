@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from daemon.domain import base, ids, messages, principals, state
+from daemon.domain import base, ids, messages, principals, state, taints, verdicts
 from tools import contract
 
 VERSION = 1
@@ -19,12 +19,16 @@ class ConversationCreated(base.Value):
     conversation_id: ids.ConversationId
     principal: principals.Principal
     title: ids.ContentId | None = None
+    mode: verdicts.Mode = verdicts.Mode.BUILD
 
 
 class ConversationUpdated(base.Value):
+    """What is None stays as it was."""
+
     type: Literal["conversation_updated"] = "conversation_updated"
     conversation_id: ids.ConversationId
-    title: ids.ContentId
+    title: ids.ContentId | None = None
+    mode: verdicts.Mode | None = None
 
 
 class TaskSubmitted(base.Value):
@@ -55,6 +59,30 @@ class TaskRecovered(base.Value):
     type: Literal["task_recovered"] = "task_recovered"
     task_id: ids.TaskId
     count: int
+
+
+class TaskTainted(base.Value):
+    """Untrusted text came into the task; `sources` are those that are new to it."""
+
+    type: Literal["task_tainted"] = "task_tainted"
+    task_id: ids.TaskId
+    sources: taints.Taint
+
+
+class ProjectTainted(base.Value):
+    """A tainted task may have written into a project's folder; `sources` are new to it."""
+
+    type: Literal["project_tainted"] = "project_tainted"
+    folder: str
+    sources: taints.Taint
+
+
+class ProjectTrusted(base.Value):
+    """The owner has looked at the project's files and clears their taint."""
+
+    type: Literal["project_trusted"] = "project_trusted"
+    folder: str
+    principal: principals.Principal
 
 
 class Decision(StrEnum):
@@ -129,27 +157,22 @@ class ToolCallProposed(base.Value):
     repeats: ids.CallId | None = None
 
 
-class Verdict(StrEnum):
-    """What policy says of a call, from the mildest to the strictest."""
-
-    ALLOW_READONLY = "allow-readonly"
-    ASK = "ask"
-    ASK_NEVER_ALWAYS = "ask-never-always"
-    HARD_STOP = "hard-stop"
-
-
 class ToolCallInspected(base.Value):
     type: Literal["tool_call_inspected"] = "tool_call_inspected"
     task_id: ids.TaskId
     call_id: ids.CallId
     effect: contract.Effect
     digest: str
-    verdict: Verdict
+    verdict: verdicts.Verdict
     reasons: tuple[str, ...] = ()
 
 
 class ApprovalRequested(base.Value):
-    """A human must decide; `card` is the content that shows exactly what would run."""
+    """A human must decide; `card` is the content that shows exactly what would run.
+
+    `key` is the digest less the task: what "always" would allow. `approvers` may decide, beside the
+    owners; `places` are the chats that show it.
+    """
 
     type: Literal["approval_requested"] = "approval_requested"
     task_id: ids.TaskId
@@ -161,6 +184,10 @@ class ApprovalRequested(base.Value):
     reasons: tuple[str, ...]
     always_allowed: bool
     expires_ms: int
+    key: str = ""
+    folder: str = ""
+    approvers: tuple[principals.Principal, ...] = ()
+    places: tuple[str, ...] = ()
 
 
 class ApprovalOutcome(StrEnum):
@@ -178,10 +205,51 @@ class ApprovalResolved(base.Value):
     outcome: ApprovalOutcome
     decided_by: principals.Principal | None = None
     reason: ids.ContentId | None = None
+    grant_id: ids.GrantId | None = None
+
+
+class GrantCreated(base.Value):
+    """ "Always": from now on exactly this call by this principal in this folder runs unasked."""
+
+    type: Literal["grant_created"] = "grant_created"
+    grant_id: ids.GrantId
+    key: str
+    tool: str
+    principal: principals.Principal
+    folder: str
+    card: ids.ContentId
+    granted_by: principals.Principal
+    expires_ms: int
+    uses: int
+
+
+class GrantRevoked(base.Value):
+    type: Literal["grant_revoked"] = "grant_revoked"
+    grant_id: ids.GrantId
+    principal: principals.Principal
+
+
+class SecretRequested(base.Value):
+    """The call that was allowed needs a secret of a person; `what` says which."""
+
+    type: Literal["secret_requested"] = "secret_requested"
+    task_id: ids.TaskId
+    call_id: ids.CallId
+    what: str
+    expires_ms: int
+
+
+class SecretProvided(base.Value):
+    """The secret is there, in the daemon's memory and nowhere else; it is lost with a restart."""
+
+    type: Literal["secret_provided"] = "secret_provided"
+    task_id: ids.TaskId
+    call_id: ids.CallId
+    principal: principals.Principal
 
 
 class ToolCallStarted(base.Value):
-    """The call begins now. `approval_id` names the approval that this event uses up."""
+    """The call begins now. `approval_id` or `grant_id` name what this event uses up of it."""
 
     type: Literal["tool_call_started"] = "tool_call_started"
     task_id: ids.TaskId
@@ -191,6 +259,8 @@ class ToolCallStarted(base.Value):
     attempt: int
     intent: str = ""
     approval_id: ids.ApprovalId | None = None
+    grant_id: ids.GrantId | None = None
+    basis: verdicts.Basis | None = None
 
 
 class CallOutcome(StrEnum):
@@ -231,6 +301,7 @@ Event = (
     | TaskSubmitted
     | TaskStateChanged
     | TaskRecovered
+    | TaskTainted
     | TaskDecided
     | ModelCallStarted
     | ModelCallFinished
@@ -239,9 +310,15 @@ Event = (
     | ToolCallInspected
     | ApprovalRequested
     | ApprovalResolved
+    | SecretRequested
+    | SecretProvided
     | ToolCallStarted
     | ToolCallEnded
     | AnswerGiven
+    | GrantCreated
+    | GrantRevoked
+    | ProjectTainted
+    | ProjectTrusted
 )
 
 

@@ -6,7 +6,7 @@ does not list raises, because the log would then be wrong.
 
 from typing import assert_never
 
-from daemon.domain import events, ids, state, world
+from daemon.domain import events, ids, state, taints, verdicts, world
 
 
 def apply(target: world.World, recorded: events.Recorded) -> None:
@@ -22,6 +22,15 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
     event = recorded.event
     match event:
         case events.ConversationCreated() | events.ConversationUpdated():
+            _set_mode(target, event)
+            return
+        case (
+            events.GrantCreated()
+            | events.GrantRevoked()
+            | events.ProjectTainted()
+            | events.ProjectTrusted()
+        ):
+            _beside_tasks(target, event, recorded)
             return
         case events.TaskSubmitted():
             target.tasks[event.task_id] = world.Task(
@@ -48,6 +57,55 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
         target.tasks[task.task_id] = changed
 
 
+def _set_mode(
+    target: world.World, event: events.ConversationCreated | events.ConversationUpdated
+) -> None:
+    if event.mode is None:
+        return
+    target.modes.pop(event.conversation_id, None)
+    if event.mode is not verdicts.Mode.BUILD:
+        target.modes[event.conversation_id] = event.mode
+
+
+def _beside_tasks(
+    target: world.World,
+    event: events.GrantCreated
+    | events.GrantRevoked
+    | events.ProjectTainted
+    | events.ProjectTrusted,
+    recorded: events.Recorded,
+) -> None:
+    match event:
+        case events.GrantCreated():
+            for old in [g for g in target.grants.values() if g.expires_ms <= recorded.at_ms]:
+                del target.grants[old.grant_id]
+            target.grants[event.grant_id] = world.Grant(
+                grant_id=event.grant_id,
+                conversation_id=recorded.conversation_id,
+                key=event.key,
+                tool=event.tool,
+                principal=event.principal,
+                folder=event.folder,
+                card=event.card,
+                granted_by=event.granted_by,
+                created_ms=recorded.at_ms,
+                expires_ms=event.expires_ms,
+                uses_left=event.uses,
+            )
+        case events.GrantRevoked():
+            target.grants.pop(event.grant_id, None)
+        case events.ProjectTainted():
+            target.projects[event.folder] = world.Project(
+                folder=event.folder,
+                conversation_id=recorded.conversation_id,
+                taint=taints.join(target.taint_of(event.folder), event.sources),
+            )
+        case events.ProjectTrusted():
+            target.projects.pop(event.folder, None)
+        case _:
+            assert_never(event)
+
+
 def _leave(target: world.World, task: world.Task) -> None:
     del target.tasks[task.task_id]
     for call in task.calls:
@@ -66,6 +124,13 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
             return task.but({"recoveries": event.count, "running_since_ms": running_since_ms})
         case events.TaskDecided():
             return _decide(target, task, event)
+        case events.TaskTainted():
+            return task.but({"taint": taints.join(task.taint, event.sources)})
+        case events.SecretRequested():
+            waits = {"secret_call": event.call_id, "secret_expires_ms": event.expires_ms}
+            return task.but(waits)
+        case events.SecretProvided():
+            return _make_ready(target, task.but({"secret_call": None}))
         case events.ModelCallStarted() | events.ModelCallFinished() | events.ModelCallFailed():
             return _model_call(task, event)
         case events.ApprovalRequested() | events.ApprovalResolved():
@@ -82,7 +147,15 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
             return _tool_call(target, task, event, recorded.at_ms)
         case events.AnswerGiven():
             return task.but({"answer": event.text})
-        case events.ConversationCreated() | events.ConversationUpdated() | events.TaskSubmitted():
+        case (
+            events.ConversationCreated()
+            | events.ConversationUpdated()
+            | events.TaskSubmitted()
+            | events.GrantCreated()
+            | events.GrantRevoked()
+            | events.ProjectTainted()
+            | events.ProjectTrusted()
+        ):
             raise ValueError("not an event of a live task")
         case _:
             assert_never(event)
@@ -181,6 +254,12 @@ def _approval(
                 digest=event.digest,
                 expires_ms=event.expires_ms,
                 always_allowed=event.always_allowed,
+                tool=event.tool,
+                card=event.card,
+                key=event.key,
+                folder=event.folder,
+                approvers=event.approvers,
+                places=event.places,
             )
             status = world.CallStatus.AWAITING_APPROVAL
             update: dict[str, object] = {"status": status, "approval_id": event.approval_id}
@@ -189,12 +268,18 @@ def _approval(
             approval = target.approvals[event.approval_id]
             if event.outcome is events.ApprovalOutcome.ALLOWED:
                 target.approvals[event.approval_id] = approval.but(
-                    {"outcome": event.outcome, "decided_by": event.decided_by}
+                    {
+                        "outcome": event.outcome,
+                        "decided_by": event.decided_by,
+                        "grant_id": event.grant_id,
+                    }
                 )
                 status = world.CallStatus.APPROVED
                 task = _with_call(task, call.but({"status": status}))
                 return _make_ready(target, task)
             del target.approvals[event.approval_id]
+            if event.outcome is events.ApprovalOutcome.DENIED and approval.key:
+                task = task.but({"denied": (*task.denied, approval.key)})
             goes_on = event.reason is not None
             return _make_ready(target, task) if goes_on else task
         case _:
@@ -218,6 +303,8 @@ def _tool_call(
         case events.ToolCallStarted():
             if event.approval_id is not None:
                 del target.approvals[event.approval_id]
+            if event.grant_id is not None:
+                _use_grant(target, event.grant_id)
             update = {
                 "status": world.CallStatus.STARTED,
                 "digest": event.digest,
@@ -225,6 +312,8 @@ def _tool_call(
                 "intent": event.intent,
                 "attempt": event.attempt,
                 "started_ms": at_ms,
+                "basis": event.basis or _basis(call),
+                "grant_id": event.grant_id or call.grant_id,
             }
         case events.ToolCallEnded():
             update = {
@@ -235,3 +324,18 @@ def _tool_call(
         case _:
             assert_never(event)
     return _with_call(task, call.but(update))
+
+
+def _basis(call: world.ToolCall) -> verdicts.Basis:
+    """What let a call run, in a log that does not say it yet."""
+    return verdicts.Basis.APPROVAL if call.approval_id else verdicts.Basis.READ_ONLY
+
+
+def _use_grant(target: world.World, grant_id: ids.GrantId) -> None:
+    grant = target.grants.get(grant_id)
+    if grant is None:
+        raise ValueError(f"{grant_id} is not granted")
+    if grant.uses_left > 1:
+        target.grants[grant_id] = grant.but({"uses_left": grant.uses_left - 1})
+    else:
+        del target.grants[grant_id]

@@ -12,6 +12,7 @@ CallId = NewType("CallId", str)
 ApprovalId = NewType("ApprovalId", str)
 ConversationId = NewType("ConversationId", str)
 ContentId = NewType("ContentId", str)
+GrantId = NewType("GrantId", str)
 TokenId = NewType("TokenId", str)
 ArtifactId = NewType("ArtifactId", str)
 """The lower-case hexadecimal SHA-256 of the artifact's bytes."""
@@ -55,6 +56,9 @@ class IdSource:
 
     def content(self) -> ContentId:
         return ContentId(self._next("content"))
+
+    def grant(self) -> GrantId:
+        return GrantId(self._next("grant"))
 
     def token(self) -> TokenId:
         return TokenId(self._next("token"))

@@ -7,7 +7,17 @@ about the ids in it, so that a decision needs nothing else.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from daemon.domain import base, decisions, events, ids, messages, principals, state
+from daemon.domain import (
+    base,
+    decisions,
+    events,
+    ids,
+    messages,
+    principals,
+    state,
+    taints,
+    verdicts,
+)
 from tools import contract
 
 
@@ -26,15 +36,21 @@ class SubmitTask(Keyed):
     text: str
     conversation_id: ids.ConversationId | None = None
     attachments: tuple[ids.ArtifactId, ...] = ()
+    mode: verdicts.Mode | None = None
+    """Of the conversation that it begins."""
 
 
 class CreateConversation(Keyed):
     title: str = ""
+    mode: verdicts.Mode = verdicts.Mode.BUILD
 
 
 class UpdateConversation(Keyed):
+    """What is None stays as it is."""
+
     conversation_id: ids.ConversationId
-    title: str
+    title: str | None = None
+    mode: verdicts.Mode | None = None
 
 
 class CancelTask(Keyed):
@@ -59,6 +75,22 @@ class ResolveApproval(Keyed):
     approval_id: ids.ApprovalId
     answer: Answer
     reason: str = ""
+    place: str = ""
+    """The chat in which it was answered, where a bot says so."""
+
+
+class RevokeGrant(Keyed):
+    grant_id: ids.GrantId
+
+
+class ProvideSecret(Keyed):
+    """The secret is in the vault already; it is in no input."""
+
+    task_id: ids.TaskId
+
+
+class TrustProject(Keyed):
+    folder: str
 
 
 class CreateToken(Keyed):
@@ -93,6 +125,8 @@ class ContextGathered(base.Value):
     turn: tuple[Piece, ...]
     system_tokens: int
     context_tokens: int
+    taint: taints.Taint = taints.CLEAN
+    """Of all that is told."""
 
 
 class ContextFailed(base.Value):
@@ -123,6 +157,14 @@ class CallInspected(base.Value):
     call_id: ids.CallId
     arguments: str
     facts: contract.Facts
+    judged: verdicts.Judgement = verdicts.Judgement(
+        verdicts.Verdict.HARD_STOP, ("nobody judged it",)
+    )
+    policy: str = ""
+    """The revision of the rules that judged."""
+    folder: str = ""
+    has_secret: bool = False
+    """The secret that its facts ask for is there."""
 
 
 class InspectionFailed(base.Value):
@@ -186,6 +228,9 @@ RpcInput = (
     | CancelTask
     | DecideTask
     | ResolveApproval
+    | RevokeGrant
+    | ProvideSecret
+    | TrustProject
     | CreateToken
     | RevokeToken
 )
@@ -217,7 +262,11 @@ class Known(base.Value):
     task_exists: bool = False
     """The named task was submitted once; when it is not live, it has ended."""
     approval_outcome: events.ApprovalOutcome | None = None
+    approval_grant: ids.GrantId | None = None
+    """What "always" made of the approval."""
     missing_artifact: ids.ArtifactId | None = None
+    taint: taints.Taint = taints.CLEAN
+    """Of the attachments."""
     live_tokens: frozenset[str] = frozenset()
     """The names of the tokens that are not revoked."""
     token_exists: bool = False

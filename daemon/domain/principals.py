@@ -89,6 +89,29 @@ def may_state(credential: Credential, stated: Principal) -> bool:
     return bot and account_of(stated) == account_of(credential.principal)
 
 
+def place(origin: Origin) -> str:
+    """The chat of an origin, as one text; empty where it has none."""
+    if not origin.channel and not origin.chat:
+        return ""
+    return "/".join((origin.channel or account_of(origin.principal), origin.chat, origin.topic))
+
+
+def places(origin: Origin) -> tuple[str, ...]:
+    """Where what was asked from there is shown."""
+    found = place(origin)
+    return (found,) if found else ()
+
+
+def approvers(origin: Origin) -> tuple[Principal, ...]:
+    """Who may decide about what was asked from there, beside the owners.
+
+    The requester, where nobody else is in the chat; in groups the owners alone.
+    """
+    user = origin.principal.split(":", _PARTS - 1)[-1]
+    alone = not origin.chat or origin.chat == user
+    return (origin.principal,) if alone else ()
+
+
 _TELEGRAM_USER = re.compile(r"[1-9][0-9]{0,18}")
 _MATRIX_USER = re.compile(r"@[^:\s]+:[^\s]+")
 

@@ -25,18 +25,28 @@ class Redactor:
     """Replaces registered secrets, and anything that stands where a bearer token stands."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._secrets: set[str] = set()
+        self._secrets: list[str] = []
         self._pattern: re.Pattern[str] | None = None
         for secret in secrets:
             self.register(secret)
 
     def register(self, secret: str) -> None:
         """From now on this text is taken out; too short a text would take out everything."""
-        if len(secret) < _SHORTEST_SECRET_CHARS:
-            return
-        self._secrets.update(_written_forms(secret))
-        longest_first = sorted(self._secrets, key=len, reverse=True)
-        self._pattern = re.compile("|".join(re.escape(one) for one in longest_first))
+        if len(secret) >= _SHORTEST_SECRET_CHARS:
+            self._secrets.append(secret)
+            self._make_pattern()
+
+    def forget(self, secret: str) -> None:
+        """End one registration; a text that was registered twice is still taken out."""
+        if secret in self._secrets:
+            self._secrets.remove(secret)
+            self._make_pattern()
+
+    def _make_pattern(self) -> None:
+        forms = {form for secret in self._secrets for form in _written_forms(secret)}
+        longest_first = sorted(forms, key=len, reverse=True)
+        pattern = "|".join(re.escape(one) for one in longest_first)
+        self._pattern = re.compile(pattern) if pattern else None
 
     def redact(self, text: str) -> str:
         """The text without secrets."""

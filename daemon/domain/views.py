@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from daemon.domain import base, events, ids, principals, state
+from daemon.domain import base, events, ids, principals, state, taints, verdicts
 
 
 class UnknownCall(base.Value):
@@ -16,7 +16,10 @@ class UnknownCall(base.Value):
 
 
 class TaskView(base.Value):
-    """A task, live or ended. Texts are content ids; a forgotten one reads as none."""
+    """A task, live or ended. Texts are content ids; a forgotten one reads as none.
+
+    `secret` says which secret it waits for.
+    """
 
     task_id: ids.TaskId
     conversation_id: ids.ConversationId
@@ -30,6 +33,8 @@ class TaskView(base.Value):
     submitted_seq: int
     pending_approvals: tuple[ids.ApprovalId, ...] = ()
     unknown_calls: tuple[UnknownCall, ...] = ()
+    taint: taints.Taint = taints.CLEAN
+    secret: str = ""
 
 
 class ApprovalView(base.Value):
@@ -50,6 +55,9 @@ class ApprovalView(base.Value):
     outcome: events.ApprovalOutcome | None = None
     decided_by: principals.Principal | None = None
     reason: ids.ContentId | None = None
+    grant_id: ids.GrantId | None = None
+    folder: str = ""
+    places: tuple[str, ...] = ()
 
 
 class ConversationView(base.Value):
@@ -59,6 +67,7 @@ class ConversationView(base.Value):
     created_ms: int
     updated_ms: int
     created_seq: int
+    mode: verdicts.Mode = verdicts.Mode.BUILD
 
 
 class TokenView(base.Value):
@@ -78,6 +87,7 @@ class Exchange(base.Value):
 
     text: ids.ContentId
     answer: ids.ContentId
+    taint: taints.Taint = taints.CLEAN
 
 
 Row = TypeVar("Row")

@@ -7,7 +7,7 @@ never touched.
 
 from enum import StrEnum
 
-from daemon.domain import base, events, ids, messages, principals, state
+from daemon.domain import base, events, ids, messages, principals, state, taints, verdicts
 from tools import contract
 
 
@@ -32,6 +32,9 @@ class ToolCall(base.Value):
     status: CallStatus = CallStatus.PROPOSED
     effect: contract.Effect | None = None
     digest: str = ""
+    basis: verdicts.Basis | None = None
+    """What let it run, once it was started."""
+    grant_id: ids.GrantId | None = None
     intent: str = ""
     attempt: int = 0
     started_ms: int = 0
@@ -78,6 +81,12 @@ class Task(base.Value):
     calls: tuple[ToolCall, ...] = ()
     script_lines: tuple[tuple[messages.Role, int], ...] = ()
     answer: ids.ContentId | None = None
+    taint: taints.Taint = taints.CLEAN
+    denied: tuple[str, ...] = ()
+    """Keys of what a person said no to: it is not asked again."""
+    secret_call: ids.CallId | None = None
+    """The call that waits for a secret."""
+    secret_expires_ms: int = 0
 
     def call(self, call_id: ids.CallId) -> ToolCall | None:
         for call in reversed(self.calls):
@@ -113,14 +122,55 @@ class Approval(base.Value):
     digest: str
     expires_ms: int
     always_allowed: bool
+    tool: str = ""
+    card: ids.ContentId | None = None
+    key: str = ""
+    folder: str = ""
+    approvers: tuple[principals.Principal, ...] = ()
+    places: tuple[str, ...] = ()
     outcome: events.ApprovalOutcome | None = None
     decided_by: principals.Principal | None = None
+    grant_id: ids.GrantId | None = None
+
+
+class Grant(base.Value):
+    """An "always": the call with this key runs unasked, so often and until then."""
+
+    grant_id: ids.GrantId
+    conversation_id: ids.ConversationId
+    key: str
+    tool: str
+    principal: principals.Principal
+    folder: str
+    card: ids.ContentId
+    granted_by: principals.Principal
+    created_ms: int
+    expires_ms: int
+    uses_left: int
+
+
+class Project(base.Value):
+    """A project's folder that holds untrusted text, and the conversation that brought it last."""
+
+    folder: str
+    conversation_id: ids.ConversationId
+    taint: taints.Taint
 
 
 class World:
     """The folded state. Mutable only by `fold.apply`, on a fork."""
 
-    __slots__ = ("approvals", "head_seq", "queued", "ready", "running", "tasks")
+    __slots__ = (
+        "approvals",
+        "grants",
+        "head_seq",
+        "modes",
+        "projects",
+        "queued",
+        "ready",
+        "running",
+        "tasks",
+    )
 
     def __init__(self) -> None:
         self.head_seq = 0
@@ -129,6 +179,20 @@ class World:
         self.running: dict[ids.ConversationId, ids.TaskId] = {}
         self.queued: dict[ids.TaskId, None] = {}
         self.ready: dict[ids.TaskId, None] = {}
+        self.grants: dict[ids.GrantId, Grant] = {}
+        self.modes: dict[ids.ConversationId, verdicts.Mode] = {}
+        """Of the conversations that do not simply build."""
+        self.projects: dict[str, Project] = {}
+        """The tainted ones, by folder."""
+
+    def mode(self, conversation_id: ids.ConversationId) -> verdicts.Mode:
+        """How much a conversation's tasks may do unasked."""
+        return self.modes.get(conversation_id, verdicts.Mode.BUILD)
+
+    def taint_of(self, folder: str) -> taints.Taint:
+        """Of a project's files."""
+        project = self.projects.get(folder)
+        return project.taint if project is not None else taints.CLEAN
 
     def fork(self) -> "World":
         """A tentative copy."""
@@ -139,6 +203,9 @@ class World:
         copy.running = dict(self.running)
         copy.queued = dict(self.queued)
         copy.ready = dict(self.ready)
+        copy.grants = dict(self.grants)
+        copy.modes = dict(self.modes)
+        copy.projects = dict(self.projects)
         return copy
 
 
@@ -151,9 +218,12 @@ class Snapshot(base.Value):
     approvals: tuple[Approval, ...]
     queued: tuple[ids.TaskId, ...]
     ready: tuple[ids.TaskId, ...]
+    grants: tuple[Grant, ...]
+    modes: tuple[tuple[ids.ConversationId, verdicts.Mode], ...]
+    projects: tuple[Project, ...]
 
 
-SNAPSHOT_VERSION = 1
+SNAPSHOT_VERSION = 2
 
 
 def snapshot(world: World) -> Snapshot:
@@ -165,6 +235,9 @@ def snapshot(world: World) -> Snapshot:
         approvals=tuple(world.approvals.values()),
         queued=tuple(world.queued),
         ready=tuple(world.ready),
+        grants=tuple(world.grants.values()),
+        modes=tuple(world.modes.items()),
+        projects=tuple(world.projects.values()),
     )
 
 
@@ -176,6 +249,9 @@ def restore(kept: Snapshot) -> World:
     world.approvals = {approval.approval_id: approval for approval in kept.approvals}
     world.queued = dict.fromkeys(kept.queued)
     world.ready = dict.fromkeys(kept.ready)
+    world.grants = {grant.grant_id: grant for grant in kept.grants}
+    world.modes = dict(kept.modes)
+    world.projects = {project.folder: project for project in kept.projects}
     running = state.TaskState.RUNNING
     world.running = {t.conversation_id: t.task_id for t in kept.tasks if t.state is running}
     return world

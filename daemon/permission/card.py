@@ -45,6 +45,15 @@ def render(tool: str, shown: tuple[tuple[str, str], ...]) -> str:
     return "\n".join(lines)
 
 
+LONG_CHARS = 3000
+"""Beyond it a chat shows only the beginning and the end, so "always" is not offered."""
+
+
+def is_long(text: str) -> bool:
+    """Whether a card is too long to be read whole in a chat."""
+    return len(text) > LONG_CHARS
+
+
 def of(spec: contract.ToolSpec, facts: contract.Facts) -> str:
     """The card of an inspected call. Made from its facts, never from what a model said of it."""
     return render(spec.name, facts.shown)

@@ -7,7 +7,7 @@ what a read-only verdict rests on.
 
 from collections.abc import Mapping
 
-from daemon.domain import base, events
+from daemon.domain import base, verdicts
 from daemon.permission import (
     deception,
     findings,
@@ -35,7 +35,7 @@ class CommandJudgement(base.Value):
     """What policy says of a command. `refused` goes before the verdict, which then is a hard stop.
     `argv` are plain words that run without a shell; `rules` are the findings' names."""
 
-    verdict: events.Verdict
+    verdict: verdicts.Verdict
     reasons: tuple[str, ...]
     always_allowed: bool
     argv: tuple[str, ...] | None = None

@@ -9,7 +9,7 @@ be real ones, without links.
 import dataclasses
 from collections.abc import Sequence
 
-from daemon.domain import base, events
+from daemon.domain import base, verdicts
 from daemon.permission import card, findings, paths, rules
 from tools import contract
 
@@ -23,7 +23,7 @@ _LITERAL = str.maketrans({"*": "\ue000a", "?": "\ue000b", "[": "\ue000c", "\ue00
 _NAMES_ALIKE = frozenset((Kind.SECRET, Kind.AUTORUN, Kind.ACCOUNTS, Kind.LOGINS, Kind.STATE))
 """What a name is in whatever case it is written: some file systems know no difference."""
 
-_Note = tuple[frozenset[Kind], str, events.Verdict, str]
+_Note = tuple[frozenset[Kind], str, verdicts.Verdict, str]
 _READS: tuple[_Note, ...] = (
     (
         frozenset((Kind.STATE,)),
@@ -121,7 +121,7 @@ _WRITES: tuple[_Note, ...] = (
 class FileJudgement(base.Value):
     """What policy says of the paths of a call. `rules` are the findings' names."""
 
-    verdict: events.Verdict
+    verdict: verdicts.Verdict
     reasons: tuple[str, ...]
     always_allowed: bool
     rules: tuple[str, ...] = ()
@@ -149,7 +149,7 @@ def judge(
 
 
 def raise_for_links(
-    verdict: events.Verdict,
+    verdict: verdicts.Verdict,
     known: rules.Rules,
     touched: Sequence[contract.Touched],
     place: findings.Place,
@@ -171,10 +171,10 @@ def raise_for_links(
             added.add(finding)
         if worse:
             _note_link(one, place, added)
-    return _judgement(added, findings.strictest((verdict, added.verdict)))
+    return _judgement(added, verdicts.strictest((verdict, added.verdict)))
 
 
-def _judgement(found: findings.Findings, verdict: events.Verdict) -> FileJudgement:
+def _judgement(found: findings.Findings, verdict: verdicts.Verdict) -> FileJudgement:
     is_linked = any(rule.startswith("link ") for rule in found.found)
     return FileJudgement(
         verdict=verdict,

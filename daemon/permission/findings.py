@@ -1,26 +1,18 @@
 """What a judge says of a command, part by part: the vocabulary that the rules and parsers share.
 
-Answers for the order of verdicts and for the place that a command runs in. Never decides.
+Answers for the place that a command runs in. Never decides.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from daemon.domain import events
+from daemon.domain import verdicts
 
-Verdict = events.Verdict
+Verdict = verdicts.Verdict
 
 READONLY = Verdict.ALLOW_READONLY
 ASK = Verdict.ASK
 NEVER_ALWAYS = Verdict.ASK_NEVER_ALWAYS
 HARD_STOP = Verdict.HARD_STOP
-
-_ORDER = {verdict: rank for rank, verdict in enumerate(Verdict)}
-
-
-def strictest(verdicts: Iterable[Verdict]) -> Verdict:
-    """The strictest of several; nothing at all only reads."""
-    return max(verdicts, key=_ORDER.__getitem__, default=READONLY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +61,7 @@ class Findings:
     @property
     def verdict(self) -> Verdict:
         """The strictest of all."""
-        return strictest(finding.verdict for finding in self.found.values())
+        return verdicts.strictest(finding.verdict for finding in self.found.values())
 
     @property
     def changes(self) -> bool:
@@ -78,5 +70,5 @@ class Findings:
 
     def reasons(self) -> tuple[str, ...]:
         """In plain words, the strictest first, each once."""
-        ordered = sorted(self.found.values(), key=lambda f: _ORDER[f.verdict], reverse=True)
+        ordered = sorted(self.found.values(), key=lambda f: verdicts.ORDER[f.verdict], reverse=True)
         return tuple(dict.fromkeys(finding.reason for finding in ordered))

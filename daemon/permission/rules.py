@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import pydantic
 
-from daemon.domain import base, events
+from daemon.domain import base, verdicts
 from daemon.permission import findings, hosts, invocation, options, paths
 
 SCHEMA_VERSION = 1
@@ -37,7 +37,7 @@ class Rule(_Table):
     """What must hold for a finding. An empty condition always holds."""
 
     id: str = pydantic.Field(pattern=r"^[a-z][a-z0-9-]*$")
-    verdict: events.Verdict
+    verdict: verdicts.Verdict
     reason: str = pydantic.Field(min_length=8)
     changes: bool = True
     programs: tuple[str, ...] = ()

@@ -49,7 +49,7 @@ class _Batch:
         self.actions: list[decisions.Action] = []
         self.answers: list[tuple[inbox.ReplyFuture, decisions.Reply | decisions.Rejected]] = []
         self._keys: dict[tuple[str, str], decisions.ClientKeyRecord] = {}
-        self._outcomes: dict[ids.ApprovalId, events.ApprovalOutcome] = {}
+        self._resolved: dict[ids.ApprovalId, events.ApprovalResolved] = {}
         self._tokens: set[str] = set()
 
     def add(self, envelope: inbox.Envelope, step: decisions.Step, after: world.World) -> None:
@@ -57,7 +57,7 @@ class _Batch:
         self.tentative = after
         for recorded in step.events:
             if isinstance(recorded.event, events.ApprovalResolved):
-                self._outcomes[recorded.event.approval_id] = recorded.event.outcome
+                self._resolved[recorded.event.approval_id] = recorded.event
         for record in step.records:
             if isinstance(record, decisions.ClientKeyRecord):
                 self._keys[record.credential, record.client_key] = record
@@ -77,8 +77,10 @@ class _Batch:
         key = self._keys.get((given.credential, given.client_key))
         if key is not None:
             update = {"key_body_hash": key.body_hash, "key_reply": key.reply}
-        if isinstance(given, inputs.ResolveApproval) and given.approval_id in self._outcomes:
-            update["approval_outcome"] = self._outcomes[given.approval_id]
+        if isinstance(given, inputs.ResolveApproval) and given.approval_id in self._resolved:
+            resolved = self._resolved[given.approval_id]
+            update["approval_outcome"] = resolved.outcome
+            update["approval_grant"] = resolved.grant_id
         if isinstance(given, inputs.CreateToken):
             update["live_tokens"] = stored.live_tokens | self._tokens
         return stored.but(update) if update else stored

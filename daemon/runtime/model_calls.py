@@ -11,7 +11,7 @@ from typing import Protocol
 import structlog
 
 from daemon.decide import context
-from daemon.domain import decisions, errors, ids, inputs, messages, views
+from daemon.domain import decisions, errors, ids, inputs, messages, taints, views
 from daemon.runtime import bus, contents, inbox, ports
 
 COUNTED_TEXTS = 4096
@@ -81,6 +81,7 @@ class ModelCalls:
             turn=pieces[earlier:],
             system_tokens=counts[0],
             context_tokens=model.context_tokens,
+            taint=taints.join(*(one.taint for one in exchanges)),
         )
 
     async def _exchanges(self, action: decisions.GatherContext) -> tuple[views.Exchange, ...]:

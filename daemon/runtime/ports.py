@@ -6,7 +6,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from daemon.domain import decisions, events, ids, inputs, messages, state, views, world
+from daemon.domain import decisions, events, ids, inputs, messages, state, taints, views, world
 
 
 class Feed(Protocol):
@@ -81,6 +81,9 @@ class Store(Protocol):
 
     async def texts(self, content_ids: Sequence[ids.ContentId]) -> dict[ids.ContentId, str | None]:
         """Texts by id; None for one that was forgotten or never kept."""
+
+    async def content_taint(self, content_ids: Sequence[ids.ContentId]) -> taints.Taint:
+        """Every source of untrusted text in some contents."""
 
     async def latest_checkpoint(self) -> world.Snapshot | None:
         """The newest checkpoint that this version can read."""

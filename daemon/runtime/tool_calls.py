@@ -1,7 +1,8 @@
 """Performs tool calls: inspect and hold, run by permit, look for the effect of one cut off.
 
 Decides nothing. What was inspected is held, and only that is run, if the permit's digest is that of
-the held facts, computed again here.
+the held facts, computed again here. A command that only reads by its text gets a sandbox in which
+nothing can be written, so that its text need not be believed.
 """
 
 import asyncio
@@ -10,9 +11,9 @@ from dataclasses import dataclass
 
 import structlog
 
-from daemon.domain import decisions, errors, events, ids, inputs
-from daemon.permission import binding, policy
-from daemon.runtime import bus, contents, inbox, ports
+from daemon.domain import decisions, errors, events, ids, inputs, redaction, verdicts
+from daemon.permission import binding, command
+from daemon.runtime import bus, contents, inbox, judge, ports, vault
 from tools import contract
 
 _log = structlog.get_logger(__name__)
@@ -21,8 +22,9 @@ _BROKEN = "The tool has a fault; the daemon's log has the details."
 
 @dataclass(frozen=True)
 class _Held:
-    arguments: str
+    call: contract.Call
     inspection: contract.Inspection
+    policy: str
 
 
 @dataclass(frozen=True)
@@ -31,13 +33,24 @@ class _Stop:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """Where calls run, and what none of them may see."""
+
+    folder: str
+    hidden: tuple[str, ...]
+
+
 class ToolCalls:
     """The tools of one daemon, run in one folder."""
 
     def __init__(
         self,
         tools: Mapping[str, contract.Tool],
-        folder: str,
+        workplace: Workplace,
+        judging: judge.Judge,
+        secrets: vault.Vault,
+        redactor: redaction.Redactor,
         artifacts: ports.Artifacts,
         kept: contents.Contents,
         box: inbox.Inbox,
@@ -47,7 +60,10 @@ class ToolCalls:
         artifact_bytes: int,
     ) -> None:
         self._tools = tools
-        self._folder = folder
+        self._workplace = workplace
+        self._judge = judging
+        self._vault = secrets
+        self._redactor = redactor
         self._artifacts = artifacts
         self._kept = kept
         self._inbox = box
@@ -64,33 +80,58 @@ class ToolCalls:
             tool=site.tool,
             arguments_json=arguments or "{}",
             key=site.call_id,
-            folder=self._folder,
+            folder=self._workplace.folder,
+            confinement=contract.Confinement(
+                hidden=self._workplace.hidden, read_only=site.read_only
+            ),
         )
 
     async def inspect(self, site: decisions.CallSite) -> None:
-        """Find the facts and hold what they are about; hand in facts or fault."""
+        """Find the facts, hold what they are about and judge them; hand in all that, or a fault."""
         self.release(site.call_id)
         call = await self._call(site)
         try:
-            inspection = await self._tools[site.tool].inspect(call)
+            given = await self._inspected(site, call)
         except contract.ToolFault as error:
             message = str(error)
         except Exception:  # a broken tool must not end the daemon
             _log.exception("tool_inspection_broke", tool=site.tool)
             message = _BROKEN
         else:
-            self._held[site.call_id] = _Held(call.arguments_json, inspection)
-            self._inbox.post(
-                inputs.CallInspected(
-                    task_id=site.task_id,
-                    call_id=site.call_id,
-                    arguments=call.arguments_json,
-                    facts=inspection.facts,
-                )
-            )
+            self._inbox.post(given)
             return
+        self.release(site.call_id)
         self._inbox.post(
             inputs.InspectionFailed(task_id=site.task_id, call_id=site.call_id, message=message)
+        )
+
+    async def _inspected(
+        self, site: decisions.CallSite, call: contract.Call
+    ) -> inputs.CallInspected:
+        """What the inspection found and the judge says of it; what it is about is held.
+
+        Raises:
+            contract.ToolFault: it is refused before it is looked at, or cannot be inspected.
+        """
+        tool, folder = self._tools[site.tool], self._workplace.folder
+        text = tool.command(call.arguments_json)
+        said = None if text is None else await self._judge.said(text, folder)
+        if said is not None:
+            if said.refused:
+                raise contract.ToolFault("Refused: " + ", ".join(said.reasons))
+            call = _prepared(call, said)
+        inspection = await tool.inspect(call)
+        revision = (await self._judge.load()).revision
+        self._held[site.call_id] = _Held(call, inspection, revision)
+        return inputs.CallInspected(
+            task_id=site.task_id,
+            call_id=site.call_id,
+            arguments=call.arguments_json,
+            facts=inspection.facts,
+            judged=await self._judge.whole(tool.spec, said, inspection.facts, folder),
+            policy=revision,
+            folder=folder,
+            has_secret=self._vault.holds(site.task_id),
         )
 
     def release(self, call_id: ids.CallId) -> None:
@@ -105,9 +146,9 @@ class ToolCalls:
     def _fits(self, action: decisions.CallTool, held: _Held) -> bool:
         digest = binding.digest(
             self._tools[action.site.tool].spec,
-            held.arguments,
+            held.call.arguments_json,
             held.inspection.facts,
-            policy.REVISION,
+            held.policy,
             action.site.task_id,
             action.site.requester,
         )
@@ -122,31 +163,30 @@ class ToolCalls:
             self.release(site.call_id)
             message = "Not run: the permit does not fit what would run."
             ended: contract.Result | _Stop = _Stop(events.CallOutcome.FAILED, message)
-        else:
+            await self._hand_in(site, ended, 0)
+            return
+        with self._vault.lent(site.task_id) as secret:
             try:
-                ended = await self._run_held(site, held, cancelled)
+                ended = await self._run_held(site, held, cancelled, secret)
             finally:
                 self.release(site.call_id)
-        duration_ms = self._clock.monotonic_ms() - began_ms
-        await self._hand_in(site, ended, duration_ms)
+            duration_ms = self._clock.monotonic_ms() - began_ms
+            await self._hand_in(site, ended, duration_ms)
 
     async def _run_held(
-        self, site: decisions.CallSite, held: _Held, cancelled: set[ids.CallId]
+        self,
+        site: decisions.CallSite,
+        held: _Held,
+        cancelled: set[ids.CallId],
+        secret: contract.Secret | None,
     ) -> contract.Result | _Stop:
         tool = self._tools[site.tool]
         feed = self._bus.open_feed(site.task_id, site.conversation_id, site.call_id, tool=True)
-        call = contract.Call(
-            call_id=site.call_id,
-            tool=site.tool,
-            arguments_json=held.arguments,
-            key=site.call_id,
-            folder=self._folder,
-        )
         seconds = tool.spec.deadline_seconds
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
-                return await tool.run(call, held.inspection, feed.text)
+                return await tool.run(held.call, held.inspection, feed.text, secret)
         except TimeoutError:
             if not limit.expired():
                 return self._broken(site, held)
@@ -172,7 +212,7 @@ class ToolCalls:
         self, site: decisions.CallSite, ended: contract.Result | _Stop, duration_ms: int
     ) -> None:
         if isinstance(ended, _Stop):
-            text, _ = await self._shorten(ended.message)
+            text, _ = await self._shorten(site, ended.message, failed=True)
             self._inbox.post(
                 inputs.ToolStopped(
                     task_id=site.task_id,
@@ -183,7 +223,7 @@ class ToolCalls:
                 )
             )
             return
-        text, artifact = await self._shorten(ended.text)
+        text, artifact = await self._shorten(site, ended.text, _is_failure(ended))
         self._inbox.post(
             inputs.ToolFinished(
                 task_id=site.task_id,
@@ -194,21 +234,23 @@ class ToolCalls:
             )
         )
 
-    async def _shorten(self, text: str) -> tuple[str, ids.ArtifactId | None]:
+    async def _shorten(
+        self, site: decisions.CallSite, text: str, failed: bool
+    ) -> tuple[str, ids.ArtifactId | None]:
         """The text within the limit, and where the whole is kept if it was longer."""
+        text = self._redactor.redact(text)
+        tool = self._tools[site.tool]
         if len(text) <= self._result_chars:
-            return text, None
+            return tool.shorten(text, self._result_chars, failed), None
         artifact: ids.ArtifactId | None = None
-        kept = "the rest could not be kept"
+        note = "\n(the rest could not be kept)"
         try:
             found, size = await self._artifacts.put(_one(text.encode()), self._artifact_bytes)
-            artifact, kept = ids.ArtifactId(found), f"{size} bytes in all, kept as an artifact"
+            artifact = ids.ArtifactId(found)
+            note = f"\n({size} bytes in all, kept as an artifact)"
         except (errors.StorageFault, errors.Refusal) as error:
             _log.warning("result_not_kept", reason=str(error))
-        room = self._result_chars - len(_left_out(len(text), kept))
-        half = max(1, room // 2)
-        middle = _left_out(len(text) - 2 * half, kept)
-        return text[:half] + middle + text[-half:], artifact
+        return tool.shorten(text, self._result_chars - len(note), failed) + note, artifact
 
     async def reconcile(self, action: decisions.ReconcileCall) -> None:
         """Look for the effect of a call that was cut off; hand in what was found."""
@@ -224,8 +266,18 @@ class ToolCalls:
         )
 
 
-def _left_out(chars: int, kept: str) -> str:
-    return f"\n… {chars} characters left out ({kept}) …\n"
+def _prepared(call: contract.Call, said: command.CommandJudgement) -> contract.Call:
+    """The call with what is to be looked up, and confined to reading where it only reads."""
+    names = judge.names(said)
+    reads = said.verdict is verdicts.Verdict.ALLOW_READONLY and not names.elevated
+    confinement = call.confinement
+    if reads and not confinement.read_only:
+        confinement = confinement.model_copy(update={"read_only": True})
+    return call.model_copy(update={"names": names, "confinement": confinement})
+
+
+def _is_failure(ended: contract.Result) -> bool:
+    return ended.failed or ended.exit_code not in (None, 0)
 
 
 async def _one(data: bytes) -> AsyncIterator[bytes]:

@@ -7,7 +7,18 @@ import hashlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import TypeVar, assert_never
 
-from daemon.domain import decisions, errors, events, ids, inputs, limits, state, views, world
+from daemon.domain import (
+    decisions,
+    errors,
+    events,
+    ids,
+    inputs,
+    limits,
+    state,
+    taints,
+    views,
+    world,
+)
 from daemon.storage import artifacts, event_store, known, projections, records
 
 _View = TypeVar("_View")
@@ -26,6 +37,7 @@ class InMemoryStore:
         self._log: list[events.Recorded] = []
         self._rows = projections.Rows()
         self._texts: dict[ids.ContentId, str | None] = {}
+        self._taints: dict[ids.ContentId, taints.Taint] = {}
         self._keys: dict[tuple[str, str], decisions.ClientKeyRecord] = {}
         self._tokens: dict[ids.TokenId, decisions.TokenRecord] = {}
         self._revoked: dict[ids.TokenId, int] = {}
@@ -52,6 +64,9 @@ class InMemoryStore:
             match record:
                 case decisions.ContentRecord():
                     self._texts[record.content_id] = record.text
+                    self._taints[record.content_id] = record.taint
+                case decisions.ArtifactTaint():
+                    self.artifacts.taint(record)
                 case decisions.ClientKeyRecord():
                     self._keys[record.credential, record.client_key] = record
                 case decisions.TokenRecord():
@@ -79,7 +94,7 @@ class InMemoryStore:
                     repeated = not tokens.isdisjoint((token_id, digest)) or name in live
                     tokens |= {token_id, digest}
                     live.add(name)
-                case decisions.TokenRevoked():
+                case decisions.TokenRevoked() | decisions.ArtifactTaint():
                     repeated = False
                 case _:
                     assert_never(record)
@@ -114,6 +129,9 @@ class InMemoryStore:
 
     async def texts(self, content_ids: Sequence[ids.ContentId]) -> dict[ids.ContentId, str | None]:
         return {content_id: self._texts.get(content_id) for content_id in content_ids}
+
+    async def content_taint(self, content_ids: Sequence[ids.ContentId]) -> taints.Taint:
+        return taints.join(*(self._taints.get(each, taints.CLEAN) for each in content_ids))
 
     async def forget(self, content_ids: Sequence[ids.ContentId]) -> None:
         """Null texts for good; the log stays whole."""
@@ -203,7 +221,7 @@ class InMemoryStore:
         self, conversation_id: ids.ConversationId, before_seq: int, limit: int
     ) -> tuple[views.Exchange, ...]:
         answered = [
-            views.Exchange(text=row.view.text, answer=row.view.answer)
+            views.Exchange(text=row.view.text, answer=row.view.answer, taint=row.view.taint)
             for row in sorted(self._rows.tasks.values(), key=lambda row: row.view.submitted_seq)
             if row.view.conversation_id == conversation_id
             and row.view.submitted_seq < before_seq
@@ -251,6 +269,9 @@ class _Index:
     def has_artifact(self, artifact_id: ids.ArtifactId) -> bool:
         return self._artifacts.holds(artifact_id)
 
+    def artifact_taint(self, artifact_ids: Sequence[ids.ArtifactId]) -> taints.Taint:
+        return self._artifacts.taint_of(artifact_ids)
+
     def has_token(self, token_id: ids.TokenId) -> bool:
         return token_id in self._tokens
 
@@ -275,6 +296,16 @@ class InMemoryArtifacts:
 
     def __init__(self) -> None:
         self._kept: dict[ids.ArtifactId, bytes] = {}
+        self._taints: dict[ids.ArtifactId, taints.Taint] = {}
+
+    def taint(self, given: decisions.ArtifactTaint) -> None:
+        """Note where an artifact's text came from, beside what is known of it."""
+        known = self._taints.get(given.artifact_id, taints.CLEAN)
+        self._taints[given.artifact_id] = taints.join(known, given.taint)
+
+    def taint_of(self, artifact_ids: Sequence[ids.ArtifactId]) -> taints.Taint:
+        """Every source of untrusted text in some artifacts."""
+        return taints.join(*(self._taints.get(each, taints.CLEAN) for each in artifact_ids))
 
     async def put(
         self, chunks: AsyncIterator[bytes], limit_bytes: int

@@ -1,8 +1,9 @@
 """What a store knows of the ids in a write by an RPC, beyond the live state."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
-from daemon.domain import decisions, ids, inputs, views
+from daemon.domain import decisions, ids, inputs, taints, views
 
 
 class Index(Protocol):
@@ -18,6 +19,8 @@ class Index(Protocol):
 
     def has_artifact(self, artifact_id: ids.ArtifactId) -> bool: ...
 
+    def artifact_taint(self, artifact_ids: Sequence[ids.ArtifactId]) -> taints.Taint: ...
+
     def has_token(self, token_id: ids.TokenId) -> bool: ...
 
     def live_token_names(self) -> frozenset[str]: ...
@@ -28,7 +31,7 @@ def asks(given: inputs.RpcInput) -> bool:
     if given.client_key:
         return True
     match given:
-        case inputs.CreateConversation():
+        case inputs.CreateConversation() | inputs.RevokeGrant() | inputs.TrustProject():
             return False
         case inputs.SubmitTask():
             return given.conversation_id is not None or bool(given.attachments)
@@ -44,20 +47,24 @@ def look_up(index: Index, given: inputs.RpcInput) -> inputs.Known:
         if kept is not None:
             found["key_body_hash"], found["key_reply"] = kept
     match given:
-        case inputs.CreateConversation():
+        case inputs.CreateConversation() | inputs.RevokeGrant() | inputs.TrustProject():
             pass
         case inputs.SubmitTask():
             if given.conversation_id is not None:
                 found["conversation_exists"] = index.has_conversation(given.conversation_id)
             missing = (a for a in given.attachments if not index.has_artifact(a))
             found["missing_artifact"] = next(missing, None)
+            if given.attachments:
+                found["taint"] = index.artifact_taint(given.attachments)
         case inputs.UpdateConversation():
             found["conversation_exists"] = index.has_conversation(given.conversation_id)
-        case inputs.CancelTask() | inputs.DecideTask():
+        case inputs.CancelTask() | inputs.DecideTask() | inputs.ProvideSecret():
             found["task_exists"] = index.has_task(given.task_id)
         case inputs.ResolveApproval():
             approval = index.approval(given.approval_id)
-            found["approval_outcome"] = None if approval is None else approval.outcome
+            if approval is not None:
+                found["approval_outcome"] = approval.outcome
+                found["approval_grant"] = approval.grant_id
         case inputs.CreateToken():
             found["live_tokens"] = index.live_token_names()
         case inputs.RevokeToken():

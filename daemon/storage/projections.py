@@ -8,11 +8,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, assert_never
 
-from daemon.domain import events, ids, state, views
+from daemon.domain import events, ids, state, taints, views
 
 _Row = TypeVar("_Row")
 
-VERSION = 1
+VERSION = 2
 """Grows when rows change their shape or meaning; rows of another version are rebuilt."""
 
 
@@ -155,10 +155,27 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
             _call(draft, event, one.at_ms)
         case events.TaskStateChanged():
             update = {"state": event.state, "reason": event.reason, "updated_ms": one.at_ms}
+            if event.previous is state.TaskState.AWAITING_SECRET:
+                update["secret"] = ""
             draft.change_task(event.task_id, update)
         case events.AnswerGiven():
             draft.change_task(event.task_id, {"answer": event.text, "updated_ms": one.at_ms})
             draft.change_conversation(one.conversation_id, {"updated_ms": one.at_ms})
+        case events.TaskTainted():
+            known = draft.task(event.task_id).view.taint
+            update = {"taint": taints.join(known, event.sources), "updated_ms": one.at_ms}
+            draft.change_task(event.task_id, update)
+        case events.SecretRequested():
+            draft.change_task(event.task_id, {"secret": event.what, "updated_ms": one.at_ms})
+        case events.SecretProvided():
+            draft.change_task(event.task_id, {"secret": "", "updated_ms": one.at_ms})
+        case (
+            events.GrantCreated()
+            | events.GrantRevoked()
+            | events.ProjectTainted()
+            | events.ProjectTrusted()
+        ):
+            pass
         case (
             events.TaskRecovered()
             | events.TaskDecided()
@@ -188,10 +205,13 @@ def _conversation(
                 created_ms=one.at_ms,
                 updated_ms=one.at_ms,
                 created_seq=one.seq,
+                mode=event.mode,
             )
             draft.begin_conversation(view)
         case events.ConversationUpdated():
-            update = {"title": event.title, "updated_ms": one.at_ms}
+            changes = {"title": event.title, "mode": event.mode}
+            update: dict[str, object] = {"updated_ms": one.at_ms}
+            update |= {name: to for name, to in changes.items() if to is not None}
             draft.change_conversation(event.conversation_id, update)
         case _:
             assert_never(event)
@@ -235,6 +255,8 @@ def _approval(
                 created_ms=one.at_ms,
                 expires_ms=event.expires_ms,
                 requested_seq=one.seq,
+                folder=event.folder,
+                places=event.places,
             )
             draft.begin_approval(view)
             pending = (*pending, event.approval_id)
@@ -243,6 +265,7 @@ def _approval(
                 "outcome": event.outcome,
                 "decided_by": event.decided_by,
                 "reason": event.reason,
+                "grant_id": event.grant_id,
             }
             approval = draft.approval(event.approval_id)
             draft.changed.approvals[event.approval_id] = approval.but(update)

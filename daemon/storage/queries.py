@@ -3,13 +3,13 @@
 Short reads only: an open read keeps the write-ahead log from being emptied.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy
 import sqlmodel
 
-from daemon.domain import decisions, events, ids, principals, state, views
+from daemon.domain import decisions, events, ids, principals, state, taints, views
 from daemon.storage import artifacts, records, tables
 
 _View = TypeVar("_View")
@@ -55,7 +55,7 @@ def exchanges(
     found = connection.execute(query.order_by(seq.desc()).limit(limit)).scalars().all()
     answered = [_task_view(body) for body in reversed(found)]
     return tuple(
-        views.Exchange(text=view.text, answer=view.answer)
+        views.Exchange(text=view.text, answer=view.answer, taint=view.taint)
         for view in answered
         if view.answer is not None
     )
@@ -162,6 +162,9 @@ class Index:
 
     def has_artifact(self, artifact_id: ids.ArtifactId) -> bool:
         return self._files.holds(artifact_id)
+
+    def artifact_taint(self, artifact_ids: Sequence[ids.ArtifactId]) -> taints.Taint:
+        return records.artifact_taint(self._connection, artifact_ids)
 
     def has_token(self, token_id: ids.TokenId) -> bool:
         return token(self._connection, token_id) is not None

@@ -11,7 +11,7 @@ from typing import assert_never
 import pydantic
 import sqlalchemy
 
-from daemon.domain import decisions, ids, principals, world
+from daemon.domain import decisions, ids, principals, taints, world
 from daemon.storage import bulk, codec, tables
 
 _CONTENT = tables.METADATA.tables["content"]
@@ -19,6 +19,8 @@ _CLIENT_KEY = tables.METADATA.tables["client_key"]
 _TOKEN = tables.METADATA.tables["token"]
 _CHECKPOINT = tables.METADATA.tables["checkpoint"]
 _REPLY: pydantic.TypeAdapter[decisions.Reply] = pydantic.TypeAdapter(decisions.Reply)
+_ARTIFACT_TAINT = tables.METADATA.tables["artifact_taint"]
+_TAINT: pydantic.TypeAdapter[taints.Taint] = pydantic.TypeAdapter(taints.Taint)
 _SCOPES: pydantic.TypeAdapter[frozenset[principals.Scope]] = pydantic.TypeAdapter(
     frozenset[principals.Scope]
 )
@@ -34,7 +36,10 @@ def insert(connection: sqlalchemy.Connection, records: Sequence[decisions.Record
     for record in records:
         match record:
             case decisions.ContentRecord():
-                contents.append((record.content_id, record.owner, record.text))
+                row = (record.content_id, record.owner, record.text, _taint_text(record.taint))
+                contents.append(row)
+            case decisions.ArtifactTaint():
+                _taint_artifact(connection, record)
             case decisions.ClientKeyRecord():
                 reply = codec.to_json(record.reply)
                 owner = (record.credential, record.client_key)
@@ -47,6 +52,36 @@ def insert(connection: sqlalchemy.Connection, records: Sequence[decisions.Record
                 assert_never(record)
     bulk.insert(connection, _CONTENT, contents)
     bulk.insert(connection, _CLIENT_KEY, keys)
+
+
+def _taint_text(taint: taints.Taint) -> str | None:
+    return _TAINT.dump_json(taint).decode() if taint else None
+
+
+def _taint_artifact(connection: sqlalchemy.Connection, given: decisions.ArtifactTaint) -> None:
+    taint = taints.join(artifact_taint(connection, (given.artifact_id,)), given.taint)
+    row = (given.artifact_id, _taint_text(taint))
+    bulk.insert(connection, _ARTIFACT_TAINT, [row], changes=("taint",))
+
+
+def artifact_taint(
+    connection: sqlalchemy.Connection, artifact_ids: Sequence[ids.ArtifactId]
+) -> taints.Taint:
+    """Every source of untrusted text in some artifacts."""
+    text = f"SELECT taint FROM artifact_taint WHERE artifact_id IN ({_places(artifact_ids)})"
+    return _joined(connection.exec_driver_sql(text, tuple(artifact_ids)).scalars())
+
+
+def content_taint(
+    connection: sqlalchemy.Connection, content_ids: Sequence[ids.ContentId]
+) -> taints.Taint:
+    """Every source of untrusted text in some contents."""
+    text = f"SELECT taint FROM content WHERE content_id IN ({_places(content_ids)})"
+    return _joined(connection.exec_driver_sql(text, tuple(content_ids)).scalars())
+
+
+def _joined(found: Iterable[str | None]) -> taints.Taint:
+    return taints.join(*(_TAINT.validate_json(text) for text in found if text is not None))
 
 
 def _token_row(given: decisions.TokenRecord) -> bulk.Row:

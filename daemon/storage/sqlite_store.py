@@ -11,7 +11,18 @@ from typing import TypeVar
 
 import sqlalchemy
 
-from daemon.domain import decisions, errors, events, ids, inputs, limits, state, views, world
+from daemon.domain import (
+    decisions,
+    errors,
+    events,
+    ids,
+    inputs,
+    limits,
+    state,
+    taints,
+    views,
+    world,
+)
 from daemon.storage import (
     artifacts,
     codec,
@@ -174,6 +185,9 @@ class SqliteStore:
         if not content_ids:
             return {}
         return await self._read(lambda connection: records.texts(connection, content_ids))
+
+    async def content_taint(self, content_ids: Sequence[ids.ContentId]) -> taints.Taint:
+        return await self._read(lambda connection: records.content_taint(connection, content_ids))
 
     async def forget(self, content_ids: Sequence[ids.ContentId]) -> None:
         """Null texts for good; the log stays whole."""

@@ -36,11 +36,20 @@ class Event(_Table, table=True):
 
 
 class Content(_Table, table=True):
-    """Texts that events refer to; NULL once forgotten."""
+    """Texts that events refer to; NULL once forgotten. `taint` is NULL where there is none."""
 
     content_id: str = sqlmodel.Field(primary_key=True)
     owner: str
     text: str | None
+    taint: str | None
+
+
+class ArtifactTaint(_Table, table=True):
+    """Where the untrusted text in an artifact came from; one without a row has none."""
+
+    __tablename__ = "artifact_taint"
+    artifact_id: str = sqlmodel.Field(primary_key=True)
+    taint: str
 
 
 class ClientKey(_Table, table=True):

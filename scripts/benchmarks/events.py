@@ -10,7 +10,7 @@ from pathlib import Path
 
 from daemon import bootstrap
 from daemon.config import settings
-from daemon.domain import decisions, inputs, limits, principals, state, world
+from daemon.domain import decisions, inputs, limits, principals, redaction, state, world
 from daemon.domain import events as recorded_events
 from daemon.runtime import bus, failpoints, resume
 from daemon.storage import lock
@@ -43,9 +43,11 @@ def _settings(folder: Path) -> settings.Settings:
 
 
 async def _measure(folder: Path) -> Sequence[figure.Figure]:
-    folders = bootstrap.Folders(state=folder / "state", projects=folder / "projects")
+    folders = bootstrap.Folders(state=folder / "state", projects=folder / "projects", config=())
     held = lock.take(folders.state)
-    daemon = bootstrap.Daemon(_settings(folder), folders, held, "unused-token", failpoints.pass_by)
+    daemon = bootstrap.Daemon(
+        _settings(folder), folders, held, "unused-token", redaction.Redactor(), failpoints.pass_by
+    )
     async with AsyncExitStack() as stack:
         parts = await daemon.assemble(stack)
         running = asyncio.create_task(parts.runtime.run(parts.performer))

@@ -3,7 +3,7 @@
 Never changed for a version that was released: a new version gets files of its own.
 """
 
-from daemon.domain import decisions, events, fold, ids, messages, principals, state, world
+from daemon.domain import decisions, events, fold, ids, messages, principals, state, verdicts, world
 from tools import contract
 
 T = state.TaskState
@@ -63,7 +63,7 @@ def inspected(task: ids.TaskId, call: ids.CallId) -> events.Event:
         call_id=call,
         effect=contract.Effect.UNSAFE,
         digest="cd" * 32,
-        verdict=events.Verdict.ASK,
+        verdict=verdicts.Verdict.ASK,
         reasons=("every command asks",),
     )
 

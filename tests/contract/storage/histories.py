@@ -12,6 +12,7 @@ from daemon.domain import (
     messages,
     principals,
     state,
+    verdicts,
     world,
 )
 from tools import contract
@@ -273,7 +274,7 @@ class Play(Author):
                 call_id=call.call_id,
                 effect=self._dice.choice(list(contract.Effect)),
                 digest=self.new_id("digest"),
-                verdict=events.Verdict.ASK,
+                verdict=verdicts.Verdict.ASK,
                 reasons=("it writes",),
             ),
         )

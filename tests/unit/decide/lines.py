@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from daemon.domain import decisions, events
+from daemon.domain import decisions, events, taints
 
 
 def event(given: events.Event) -> str:
@@ -40,6 +40,20 @@ def event(given: events.Event) -> str:
             return "conversation created"
         case events.ConversationUpdated():
             return "conversation updated"
+        case events.TaskTainted():
+            return f"tainted {taints.tell(given.sources)}"
+        case events.ProjectTainted():
+            return f"project tainted {taints.tell(given.sources)}"
+        case events.ProjectTrusted():
+            return "project trusted"
+        case events.GrantCreated():
+            return "granted"
+        case events.GrantRevoked():
+            return "grant revoked"
+        case events.SecretRequested():
+            return f"secret requested: {given.what}"
+        case events.SecretProvided():
+            return "secret provided"
         case _:
             assert_never(given)
 

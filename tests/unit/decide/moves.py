@@ -3,7 +3,8 @@
 import json
 from collections.abc import Sequence
 
-from daemon.domain import decisions, events, ids, inputs, messages, principals
+from daemon.domain import decisions, events, ids, inputs, messages, principals, taints, verdicts
+from daemon.permission import policy
 from daemon.runtime import resume
 from tests.unit.decide import scenes
 from tools import contract
@@ -16,13 +17,21 @@ def _keyed(key: str, body: str) -> dict[str, str]:
 
 
 def submit(
-    text: str = "hi", chat: int | None = None, key: str = "", body: str = "a"
+    text: str = "hi",
+    chat: int | None = None,
+    key: str = "",
+    body: str = "a",
+    mode: verdicts.Mode | None = None,
+    origin: principals.Origin | None = None,
 ) -> scenes.Move:
     """A message comes; in the conversation of the n-th task, or in a new one."""
 
     def inputs_of(scene: scenes.Scene) -> Sequence[inputs.Input]:
         chat_id = None if chat is None else scene.seen[chat].conversation_id
-        return [submission(text, chat_id, key, body)]
+        update: dict[str, object] = {"mode": mode}
+        if origin is not None:
+            update |= {"origin": origin, "principal": origin.principal}
+        return [submission(text, chat_id, key, body).but(update)]
 
     return inputs_of
 
@@ -47,6 +56,7 @@ def gathered(
     of: int = -1,
     history: Sequence[inputs.Piece] = (),
     context_tokens: int = LONG_CONTEXT_TOKENS,
+    taint: taints.Taint = taints.CLEAN,
 ) -> scenes.Move:
     """The context of a task's next model call was read and counted."""
 
@@ -58,6 +68,7 @@ def gathered(
                 turn=(inputs.Piece(speaker="user", text="hi", tokens=1),),
                 system_tokens=4,
                 context_tokens=context_tokens,
+                taint=taint,
             )
         ]
 
@@ -122,8 +133,18 @@ def facts(effect: contract.Effect, bound: str = "same") -> contract.Facts:
     )
 
 
-def inspected(of: int = -1, bound: str = "same") -> scenes.Move:
-    """The call that was proposed last was inspected."""
+FOLDER = "/work"
+
+
+def inspected(
+    of: int = -1,
+    bound: str = "same",
+    judged: verdicts.Judgement | None = None,
+    missing: tuple[str, ...] = (),
+    secret: str = "",
+    has_secret: bool = False,
+) -> scenes.Move:
+    """The call that was proposed last was inspected, and judged by its category if not said."""
 
     def inputs_of(scene: scenes.Scene) -> Sequence[inputs.Input]:
         seen = scene.seen[of]
@@ -140,7 +161,13 @@ def inspected(of: int = -1, bound: str = "same") -> scenes.Move:
                 task_id=seen.task_id,
                 call_id=seen.tool_call,
                 arguments=arguments,
-                facts=facts(tool.effect, bound),
+                facts=facts(tool.effect, bound).model_copy(
+                    update={"missing": missing, "secret": secret}
+                ),
+                judged=judged or policy.of_category(tool.category),
+                policy="rules",
+                folder=FOLDER,
+                has_secret=has_secret,
             )
         ]
 
@@ -193,20 +220,81 @@ def reconciled(found: contract.Reconciled, of: int = -1) -> scenes.Move:
     ]
 
 
-def resolve(answer: inputs.Answer, reason: str = "", of: int = -1, key: str = "") -> scenes.Move:
+def resolve(
+    answer: inputs.Answer,
+    reason: str = "",
+    of: int = -1,
+    key: str = "",
+    by: principals.Principal = scenes.OWNER,
+    place: str = "",
+) -> scenes.Move:
     """A person answers the approval that was requested last."""
     return lambda scene: [
         inputs.ResolveApproval(
             credential="owner",
-            principal=scenes.OWNER,
+            principal=by,
             correlation_id="other",
             client_key=key,
             body_hash=answer if key else "",
             approval_id=scene.seen[of].approval,
             answer=answer,
             reason=reason,
+            place=place,
         )
     ]
+
+
+def always(of: int = -1) -> scenes.Move:
+    return resolve(inputs.Answer.ALLOW_ALWAYS, of=of)
+
+
+def revoke(by: principals.Principal = scenes.OWNER) -> scenes.Move:
+    """A person takes the newest grant back."""
+    return lambda scene: [
+        inputs.RevokeGrant(
+            credential="owner",
+            principal=by,
+            correlation_id="other",
+            grant_id=next(reversed(scene.world.grants), ids.GrantId("grant-never")),
+        )
+    ]
+
+
+def set_mode(mode: verdicts.Mode, of: int = -1) -> scenes.Move:
+    """A person sets the mode of a task's conversation."""
+    return lambda scene: [
+        inputs.UpdateConversation(
+            credential="owner",
+            principal=scenes.OWNER,
+            correlation_id="other",
+            conversation_id=scene.seen[of].conversation_id,
+            mode=mode,
+        )
+    ]
+
+
+def provide_secret(of: int = -1, by: principals.Principal = scenes.OWNER) -> scenes.Move:
+    """A person gave the secret that a task waits for."""
+    return lambda scene: [
+        inputs.ProvideSecret(
+            credential="owner",
+            principal=by,
+            correlation_id="other",
+            task_id=scene.seen[of].task_id,
+        )
+    ]
+
+
+def trust(folder: str, by: principals.Principal = scenes.OWNER) -> scenes.Move:
+    """A person clears a project's taint."""
+    return lambda scene: [
+        inputs.TrustProject(credential="owner", principal=by, correlation_id="other", folder=folder)
+    ]
+
+
+def secret_timer(of: int = -1) -> scenes.Move:
+    kind = decisions.TimerKind.SECRET_EXPIRY
+    return lambda scene: [inputs.TimerFired(timer=kind, subject=scene.seen[of].tool_call)]
 
 
 def allow(of: int = -1) -> scenes.Move:

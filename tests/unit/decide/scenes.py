@@ -11,7 +11,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from daemon.decide import orchestrator, turn
-from daemon.domain import decisions, events, fold, ids, inputs, limits, principals, state, world
+from daemon.domain import (
+    decisions,
+    events,
+    fold,
+    ids,
+    inputs,
+    limits,
+    principals,
+    state,
+    taints,
+    world,
+)
 from tests.unit.decide import lines
 from tools import contract
 
@@ -97,13 +108,21 @@ class _Seen:
 class Scene:
     """A world with the clock and the chance that its inputs are stamped with."""
 
-    def __init__(self, bounds: limits.Limits | None = None) -> None:
-        self.rules = turn.Rules(limits=bounds or limits.Limits(), tools=TOOLS, system_prompt=SYSTEM)
+    def __init__(
+        self, bounds: limits.Limits | None = None, owners: principals.Owners | None = None
+    ) -> None:
+        self.rules = turn.Rules(
+            limits=bounds or limits.Limits(),
+            tools=TOOLS,
+            system_prompt=SYSTEM,
+            owners=owners or principals.Owners(),
+        )
         self.world = world.World()
         self.now_ms = START_MS
         self.texts: dict[ids.ContentId, str] = {}
         self.keys: dict[str, decisions.ClientKeyRecord] = {}
-        self.outcomes: dict[ids.ApprovalId, events.ApprovalOutcome] = {}
+        self.resolved: dict[ids.ApprovalId, events.ApprovalResolved] = {}
+        self.attached: taints.Taint = taints.CLEAN
         self.recorded: list[events.Recorded] = []
         self.seen: list[_Seen] = []
         self._stamps = 0
@@ -129,12 +148,15 @@ class Scene:
             return inputs.Known()
         key = self.keys.get(given.client_key)
         chat, task_id = getattr(given, "conversation_id", None), getattr(given, "task_id", None)
+        resolved = self.resolved.get(getattr(given, "approval_id", ids.ApprovalId("")))
         return inputs.Known(
             key_body_hash=key.body_hash if key else None,
             key_reply=key.reply if key else None,
             conversation_exists=any(one.conversation_id == chat for one in self.recorded),
             task_exists=any(one.task_id == task_id for one in self.recorded if task_id),
-            approval_outcome=self.outcomes.get(getattr(given, "approval_id", ids.ApprovalId(""))),
+            approval_outcome=resolved.outcome if resolved else None,
+            approval_grant=resolved.grant_id if resolved else None,
+            taint=self.attached,
         )
 
     def _apply(self, given: inputs.Input) -> decisions.Step:
@@ -170,7 +192,7 @@ class Scene:
             case events.ApprovalRequested():
                 self._of(event.task_id).approvals.append(event.approval_id)
             case events.ApprovalResolved():
-                self.outcomes[event.approval_id] = event.outcome
+                self.resolved[event.approval_id] = event
             case _:
                 pass
 

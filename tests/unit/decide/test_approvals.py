@@ -61,7 +61,24 @@ CASES = {
         actions=["release call"],
     ),
     "allowed for always, which was not offered": Case(
-        given=ASKED, when=moves.resolve(inputs.Answer.ALLOW_ALWAYS), reply="refused state"
+        given=MODEL_ASKED, when=moves.resolve(inputs.Answer.ALLOW_ALWAYS), reply="refused state"
+    ),
+    "allowed for always": Case(
+        given=ASKED,
+        when=moves.resolve(inputs.Answer.ALLOW_ALWAYS),
+        events=["granted", "approval allowed", *RUNS],
+        actions=["timer task_budget", "inspect call"],
+        reply="approval",
+    ),
+    "allowed for always again": Case(
+        given=[*ASKED, moves.resolve(inputs.Answer.ALLOW_ALWAYS)],
+        when=moves.resolve(inputs.Answer.ALLOW_ALWAYS),
+        reply="approval",
+    ),
+    "allowed for always after it was allowed once": Case(
+        given=[*ASKED, moves.allow()],
+        when=moves.resolve(inputs.Answer.ALLOW_ALWAYS),
+        reply="refused state",
     ),
     "denied without a reason": Case(
         given=ASKED,

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from daemon.domain import decisions, events, ids, principals
+from daemon.domain import decisions, events, ids, principals, verdicts
 from tools import contract
 
 
@@ -58,6 +58,9 @@ class FakeTool:
     def command(self, arguments_json: str) -> str | None:
         return None
 
+    def shorten(self, text: str, limit_chars: int, failed: bool) -> str:
+        return contract.ends(text, limit_chars)
+
     async def inspect(self, call: contract.Call) -> contract.Inspection:
         self.inspected += 1
         if self.inspection_fault is not None:
@@ -110,7 +113,5 @@ def site(task_id: ids.TaskId, proposed: events.ToolCallProposed) -> decisions.Ca
 
 def forged(where: decisions.CallSite, digest: str) -> decisions.CallTool:
     """A call by a permit that nobody granted."""
-    permit = decisions.Permit(
-        call_id=where.call_id, digest=digest, verdict=events.Verdict.ALLOW_READONLY
-    )
+    permit = decisions.Permit(call_id=where.call_id, digest=digest, basis=verdicts.Basis.READ_ONLY)
     return decisions.CallTool(site=where, permit=permit)

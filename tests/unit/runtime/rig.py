@@ -4,9 +4,11 @@ Nothing waits for time to pass: `until` lets the event loop run until something 
 """
 
 import asyncio
+import functools
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 
+from daemon.config import permissions
 from daemon.decide import turn
 from daemon.domain import (
     decisions,
@@ -17,19 +19,23 @@ from daemon.domain import (
     limits,
     messages,
     principals,
+    redaction,
     state,
 )
+from daemon.permission import command
 from daemon.runtime import (
     bus,
     clock,
     contents,
     effects,
     inbox,
+    judge,
     loop,
     model_calls,
     ports,
     resume,
     tool_calls,
+    vault,
 )
 from daemon.storage import in_memory
 from tools import contract
@@ -120,6 +126,19 @@ class FakeModel:
         return self
 
 
+FOLDER = "/work"
+
+
+@functools.cache
+def loaded_rules() -> judge.Loaded:
+    """The packaged rules, loaded once for all tests."""
+    return permissions.load(())
+
+
+def place(folder: str) -> command.Place:
+    return command.Place(cwd=folder, home="/home/me", state="/state", config="/config")
+
+
 class Rig:
     """One runtime over a store that may have a past."""
 
@@ -140,9 +159,13 @@ class Rig:
         self.box = inbox.Inbox(bounds.inbox_inputs)
         self.kept = contents.Contents(store)
         self._tools = tools
+        self.judge = judge.Judge(loaded_rules, place)
+        self.redactor = redaction.Redactor()
+        self.vault = vault.Vault(self.clock, 600_000, self.redactor)
 
     async def start(self, clean: bool) -> None:
         """Fold the log, put everything together and let every live task go on."""
+        await self.judge.load()
         current = await resume.load(self.store)
         bounds = self.rules.limits
         self.bus = bus.Bus(self.store, self.clock, current.head_seq, bounds.subscribers)
@@ -156,7 +179,10 @@ class Rig:
             ),
             tool_calls.ToolCalls(
                 self._tools,
-                "/",
+                tool_calls.Workplace(FOLDER, ()),
+                self.judge,
+                self.vault,
+                self.redactor,
                 self.store.artifacts,
                 self.kept,
                 self.box,

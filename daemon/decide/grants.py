@@ -1,0 +1,64 @@
+"""What "always" stands for: a grant of exactly one call, listed, bounded and revocable."""
+
+from daemon.decide import turn
+from daemon.domain import decisions, errors, events, ids, inputs, principals, world
+
+_DAY_MS = 24 * 3600 * 1000
+
+
+def create(
+    current: turn.Turn,
+    task: world.Task,
+    approval: world.Approval,
+    granted_by: principals.Principal,
+) -> ids.GrantId:
+    """Let the call of an approval run unasked from now on.
+
+    Raises:
+        ValueError: the approval does not say what that would be.
+    """
+    if approval.card is None or not approval.key:
+        raise ValueError(f"{approval.approval_id} does not name its call")
+    limits = current.rules.limits
+    grant_id = current.ids.grant()
+    current.emit(
+        task,
+        events.GrantCreated(
+            grant_id=grant_id,
+            key=approval.key,
+            tool=approval.tool,
+            principal=task.origin.principal,
+            folder=approval.folder,
+            card=approval.card,
+            granted_by=granted_by,
+            expires_ms=current.at_ms + limits.grant_days * _DAY_MS,
+            uses=limits.grant_uses,
+        ),
+    )
+    return grant_id
+
+
+def refuse_more(current: turn.Turn) -> decisions.Rejected | None:
+    """Why there can be no more grants, if there cannot."""
+    most = current.rules.limits.grants
+    live = sum(one.expires_ms > current.at_ms for one in current.world.grants.values())
+    if live < most:
+        return None
+    return decisions.Rejected(
+        refusal=errors.RefusalKind.EXHAUSTED,
+        message=f"{most} calls are allowed always already. Revoke some with Approvals.RevokeGrant, "
+        "or allow this one once.",
+    )
+
+
+def revoke(current: turn.Turn, given: inputs.RevokeGrant) -> decisions.Reply | decisions.Rejected:
+    """Take a grant back; its call asks again from the next time on."""
+    grant = current.world.grants.get(given.grant_id)
+    if grant is None:
+        return decisions.Rejected(
+            refusal=errors.RefusalKind.NOT_FOUND,
+            message=f"There is no grant {given.grant_id}: it was revoked, used up or has expired.",
+        )
+    revoked = events.GrantRevoked(grant_id=grant.grant_id, principal=given.principal)
+    current.record(revoked, grant.conversation_id, given.correlation_id)
+    return decisions.GrantKept(grant_id=grant.grant_id)

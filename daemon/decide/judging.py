@@ -1,0 +1,222 @@
+"""The judgement of an inspected call: it starts, waits for a person, or is refused.
+
+A call starts only by a permit over the digest of what the last inspection found, and the event that
+announces it uses up the approval or a use of the grant in the same transaction.
+"""
+
+from typing import assert_never
+
+from daemon.decide import endings, engine, secrecy, turn
+from daemon.domain import decisions, events, ids, inputs, principals, state, taints, verdicts, world
+from daemon.permission import binding, card, policy
+from tools import contract
+
+
+def inspected(
+    current: turn.Turn, task: world.Task, call: world.ToolCall, given: inputs.CallInspected
+) -> None:
+    """Judge an inspected call: start it, ask for it, or refuse it."""
+    match call.status:
+        case world.CallStatus.PROPOSED | world.CallStatus.INSPECTED:
+            _judge(current, task, call, given)
+        case world.CallStatus.APPROVED:
+            _use_approval(current, task, call, given)
+        case world.CallStatus.STARTED:
+            _start_again(current, task, call, given)
+        case world.CallStatus.AWAITING_APPROVAL | world.CallStatus.ENDED:
+            current.act(decisions.ReleaseCall(call_id=call.call_id))
+        case _:
+            assert_never(call.status)
+
+
+def _digest(
+    current: turn.Turn, task: world.Task, call: world.ToolCall, given: inputs.CallInspected
+) -> str:
+    spec, who = current.rules.tools[call.tool], task.origin.principal
+    return binding.digest(spec, given.arguments, given.facts, given.policy, task.task_id, who)
+
+
+def _key(
+    current: turn.Turn, task: world.Task, call: world.ToolCall, given: inputs.CallInspected
+) -> str:
+    spec, who = current.rules.tools[call.tool], task.origin.principal
+    return binding.key(spec, given.arguments, given.facts, given.policy, who)
+
+
+def _settle(
+    current: turn.Turn, task: world.Task, key: str, given: inputs.CallInspected
+) -> policy.Settled:
+    """The way of a call as things are now: the mode, the taint and the grants."""
+    judged = policy.confined(given.judged, given.facts.missing)
+    situation = policy.Situation(
+        mode=current.world.mode(task.conversation_id),
+        taint=taints.join(task.taint, current.world.taint_of(given.folder)),
+        grant_id=_grant(current, key, given.folder),
+        denied=key in task.denied,
+    )
+    return policy.settle(judged, situation)
+
+
+def _grant(current: turn.Turn, key: str, folder: str) -> ids.GrantId | None:
+    for grant in current.world.grants.values():
+        if grant.key == key and grant.folder == folder and grant.expires_ms > current.at_ms:
+            return grant.grant_id
+    return None
+
+
+def _judge(
+    current: turn.Turn, task: world.Task, call: world.ToolCall, given: inputs.CallInspected
+) -> None:
+    digest, key = _digest(current, task, call, given), _key(current, task, call, given)
+    settled = _settle(current, task, key, given)
+    task = current.emit(
+        task,
+        events.ToolCallInspected(
+            task_id=task.task_id,
+            call_id=call.call_id,
+            effect=given.facts.effect,
+            digest=digest,
+            verdict=settled.verdict,
+            reasons=settled.reasons,
+        ),
+    )
+    match settled.way:
+        case policy.Way.RUN:
+            _start(current, task, call, given, policy.permit(call.call_id, digest, settled))
+        case policy.Way.ASK:
+            _ask(current, task, call, given, digest, key, settled)
+        case policy.Way.REFUSE:
+            engine.refuse(current, task, call, "Refused: " + ", ".join(settled.reasons))
+        case _:
+            assert_never(settled.way)
+
+
+def _ask(
+    current: turn.Turn,
+    task: world.Task,
+    call: world.ToolCall,
+    given: inputs.CallInspected,
+    digest: str,
+    key: str,
+    settled: policy.Settled,
+) -> None:
+    spec = current.rules.tools[call.tool]
+    approval_id = current.ids.approval()
+    expires_ms = current.at_ms + current.rules.limits.approval_seconds * 1000
+    shown = card.of(spec, given.facts)
+    task = current.emit(
+        task,
+        events.ApprovalRequested(
+            task_id=task.task_id,
+            approval_id=approval_id,
+            call_id=call.call_id,
+            tool=call.tool,
+            digest=digest,
+            card=current.keep_of(task, shown),
+            reasons=settled.reasons,
+            always_allowed=settled.always_allowed and not card.is_long(shown),
+            expires_ms=expires_ms,
+            key=key,
+            folder=given.folder,
+            approvers=principals.approvers(task.origin),
+            places=principals.places(task.origin),
+        ),
+    )
+    current.act(decisions.ReleaseCall(call_id=call.call_id))
+    current.act(expiry_timer(approval_id, expires_ms))
+    current.change_state(task, state.TaskState.AWAITING_APPROVAL)
+
+
+def expiry_timer(approval_id: ids.ApprovalId, expires_ms: int) -> decisions.SetTimer:
+    """Reminds when an approval runs out."""
+    return decisions.SetTimer(
+        timer=decisions.TimerKind.APPROVAL_EXPIRY, subject=approval_id, due_ms=expires_ms
+    )
+
+
+def _use_approval(
+    current: turn.Turn, task: world.Task, call: world.ToolCall, given: inputs.CallInspected
+) -> None:
+    """Start what was allowed, if it is still exactly that, and still may be."""
+    digest, key = _digest(current, task, call, given), _key(current, task, call, given)
+    approval = current.world.approvals.get(call.approval_id) if call.approval_id else None
+    settled = _settle(current, task, key, given)
+    if approval is not None and approval.digest == digest and settled.way is not policy.Way.REFUSE:
+        permit = policy.permit(call.call_id, digest, settled, approval.approval_id)
+        _start(current, task, call, given, permit)
+        return
+    if approval is not None:
+        task = current.emit(
+            task,
+            events.ApprovalResolved(
+                task_id=task.task_id,
+                approval_id=approval.approval_id,
+                call_id=call.call_id,
+                outcome=events.ApprovalOutcome.WITHDRAWN,
+            ),
+        )
+    if settled.way is policy.Way.REFUSE:
+        engine.refuse(current, task, call, "Refused: " + ", ".join(settled.reasons))
+        return
+    engine.refuse(current, task, call, "Refused: what would run has changed since it was allowed.")
+
+
+def _start_again(
+    current: turn.Turn, task: world.Task, call: world.ToolCall, given: inputs.CallInspected
+) -> None:
+    """Repeat a call that a stop cut off; only effects for which that is harmless come here.
+
+    Raises:
+        ValueError: the call is unsafe: it ran already, and never runs by itself again.
+    """
+    if contract.Effect.UNSAFE in (call.effect, given.facts.effect) or call.basis is None:
+        raise ValueError(f"{call.call_id} is unsafe and was started already")
+    digest = _digest(current, task, call, given)
+    judged = policy.confined(given.judged, given.facts.missing)
+    if digest != call.digest or judged.verdict is verdicts.Verdict.HARD_STOP:
+        current.act(decisions.ReleaseCall(call_id=call.call_id))
+        text = "It was cut off, and what it would do has changed since."
+        task = endings.finish(current, task, call, events.CallOutcome.FAILED, text)
+        engine.proceed(current, task)
+        return
+    permit = policy.permit_again(call.call_id, digest, call.basis)
+    _start(current, task, call, given, permit)
+
+
+def _start(
+    current: turn.Turn,
+    task: world.Task,
+    call: world.ToolCall,
+    given: inputs.CallInspected,
+    permit: decisions.Permit,
+) -> None:
+    if given.facts.secret and not given.has_secret:
+        secrecy.ask(current, task, call, given.facts.secret)
+        return
+    task = _spread_taint(current, task, given)
+    current.emit(
+        task,
+        events.ToolCallStarted(
+            task_id=task.task_id,
+            call_id=call.call_id,
+            digest=permit.digest,
+            effect=given.facts.effect,
+            attempt=call.attempt + 1,
+            intent=given.facts.intent,
+            approval_id=permit.approval_id,
+            grant_id=permit.grant_id,
+            basis=permit.basis,
+        ),
+    )
+    current.act(decisions.CallTool(site=engine.site(current, task, call), permit=permit))
+
+
+def _spread_taint(current: turn.Turn, task: world.Task, given: inputs.CallInspected) -> world.Task:
+    """A tainted folder taints who works in it, and a tainted task the folder that it changes."""
+    of_folder = current.world.taint_of(given.folder)
+    task = current.taint(task, of_folder)
+    changes = given.judged.verdict is not verdicts.Verdict.ALLOW_READONLY
+    new = taints.beyond(task.taint, of_folder)
+    if changes and new and given.folder:
+        return current.emit(task, events.ProjectTainted(folder=given.folder, sources=new))
+    return task
