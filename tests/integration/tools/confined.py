@@ -61,7 +61,12 @@ class Run:
 
     def processes(self) -> list[psutil.Process]:
         """Those that carry the token, in whatever namespace."""
-        return list(_carrying(self.token))
+        return carrying(self.token)
+
+
+def carrying(token: str) -> list[psutil.Process]:
+    """The processes with a word among their arguments."""
+    return list(_carrying(token))
 
 
 def _carrying(token: str) -> Iterator[psutil.Process]:
