@@ -3,14 +3,26 @@
 Never changed for a version that was released: a new version gets files of its own.
 """
 
-from daemon.domain import decisions, events, fold, ids, messages, principals, state, verdicts, world
+from daemon.domain import (
+    decisions,
+    events,
+    fold,
+    ids,
+    messages,
+    principals,
+    state,
+    taints,
+    verdicts,
+    world,
+)
 from tools import contract
 
 T = state.TaskState
 CHAT = ids.ConversationId("conversation-1")
 DONE, ASKING, WAITING = ids.TaskId("task-1"), ids.TaskId("task-2"), ids.TaskId("task-3")
 DIED, ANSWERED = ids.CallId("call-1"), ids.CallId("call-2")
-SHELL, CARD_SHELL = ids.CallId("call-3"), ids.CallId("call-4")
+SHELL, CARD_SHELL, SUDO = (ids.CallId(f"call-{number}") for number in (3, 4, 5))
+SECRET = ids.TaskId("task-4")
 USED, PENDING = ids.ApprovalId("approval-1"), ids.ApprovalId("approval-2")
 ORIGIN = principals.Origin(
     principal=principals.Principal("telegram:bot:42"),
@@ -178,9 +190,66 @@ def left_alive() -> list[events.Event]:
     ]
 
 
+def permission() -> list[events.Event]:
+    """Modes, taint, a grant of two, and a call that waits for its secret."""
+    web = (taints.Source(kind=taints.Kind.WEB, source_id="https://example.org/ü"),)
+    many = (*web, taints.Source(kind=taints.Kind.FORWARDED, source_id="12"))
+    kept, gone = ids.GrantId("grant-1"), ids.GrantId("grant-2")
+    return [
+        events.ConversationUpdated(conversation_id=CHAT, mode=verdicts.Mode.YOLO),
+        granted(kept, "11" * 32),
+        granted(gone, "22" * 32),
+        events.GrantRevoked(grant_id=gone, principal=principals.LOCAL_OWNER),
+        events.ProjectTainted(folder="/old", sources=web),
+        events.ProjectTrusted(folder="/old", principal=principals.LOCAL_OWNER),
+        submitted(SECRET, "fourth"),
+        events.TaskTainted(task_id=SECRET, sources=many),
+        moved(SECRET, T.QUEUED, T.RUNNING),
+        events.ToolCallProposed(
+            task_id=SECRET, call_id=SUDO, tool="shell_exec", arguments=text("arguments-3")
+        ),
+        inspected(SECRET, SUDO),
+        events.ProjectTainted(folder="/work", sources=many),
+        events.SecretRequested(
+            task_id=SECRET,
+            call_id=SUDO,
+            what="the password for sudo",
+            expires_ms=START_MS + 600_000,
+        ),
+        moved(SECRET, T.RUNNING, T.AWAITING_SECRET),
+        events.SecretProvided(
+            task_id=SECRET, call_id=SUDO, principal=principals.Principal("telegram:bot:42")
+        ),
+        moved(SECRET, T.AWAITING_SECRET, T.RUNNING),
+        events.ToolCallStarted(
+            task_id=SECRET,
+            call_id=SUDO,
+            digest="cd" * 32,
+            effect=contract.Effect.UNSAFE,
+            attempt=1,
+            grant_id=kept,
+            basis=verdicts.Basis.GRANT,
+        ),
+    ]
+
+
+def granted(grant_id: ids.GrantId, key: str) -> events.Event:
+    return events.GrantCreated(
+        grant_id=grant_id,
+        key=key,
+        tool="shell_exec",
+        principal=ORIGIN.principal,
+        folder="/work",
+        card=text("card"),
+        granted_by=principals.LOCAL_OWNER,
+        expires_ms=START_MS + 86_400_000,
+        uses=2,
+    )
+
+
 def log() -> list[events.Recorded]:
     """The whole life, numbered."""
-    parts = (conversation, model_calls, tool_call, left_alive)
+    parts = (conversation, model_calls, tool_call, left_alive, permission)
     happened = [event for part in parts for event in part()]
     return [
         events.Recorded(
@@ -213,7 +282,10 @@ def records() -> list[decisions.Record]:
     key = decisions.ClientKeyRecord(
         credential="local", client_key="key-1", body_hash="99" * 32, reply=reply, at_ms=START_MS
     )
-    return [*kept, key, *tokens()]
+    web = (taints.Source(kind=taints.Kind.WEB, source_id="https://example.org/ü"),)
+    tainted = decisions.ContentRecord(content_id=text("fourth"), owner=CHAT, text="4", taint=web)
+    artifact = decisions.ArtifactTaint(artifact_id=ids.ArtifactId("ef" * 32), taint=web)
+    return [*kept, tainted, artifact, key, *tokens()]
 
 
 def tokens() -> list[decisions.Record]:

@@ -83,10 +83,12 @@ def token(view: views.TokenView) -> dict[str, object]:
 
 
 def main() -> None:
-    """Write one line for each event type, and the state of this schema version."""
+    """Write a line for each event type that has none, and the state of this schema version."""
     EVENTS.mkdir(exist_ok=True)
     for recorded in example.log():
-        write_json(EVENTS / f"{recorded.event.type}.json", line(recorded))
+        path = EVENTS / f"{recorded.event.type}.json"
+        if not path.exists():
+            write_json(path, line(recorded))
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "state"
         asyncio.run(make_state(folder))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from daemon.domain import events, views, world
+from daemon.domain import events, world
 from daemon.storage import codec, database, migrations, sqlite_store
 from tests.conftest import Figures
 from tests.golden import example, make
@@ -22,6 +22,31 @@ def read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def still_says(now: Any, then: Any) -> bool:
+    """Whether what was said then is said now; fields that are new since may stand beside it."""
+    if isinstance(then, dict):
+        return isinstance(now, dict) and all(
+            name in now and still_says(now[name], value) for name, value in then.items()
+        )
+    if isinstance(then, list):
+        return isinstance(now, list) and len(now) == len(then) and all(map(still_says, now, then))
+    return bool(now == then)
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "same"),
+    [
+        ({"a": 1, "b": 2}, {"a": 1}, True),
+        ({"a": 1}, {"a": 1, "b": 2}, False),
+        ({"a": [{"x": 1, "y": 2}]}, {"a": [{"x": 1}]}, True),
+        ([1, 2], [1], False),
+        ({"a": None}, {"a": 0}, False),
+    ],
+)
+def test_what_was_said_then(now: Any, then: Any, same: bool) -> None:
+    assert still_says(now, then) is same
+
+
 @pytest.mark.acceptance(12)
 @pytest.mark.parametrize("path", LINES, ids=lambda path: path.stem)
 def test_a_golden_line_is_read_and_written_alike(path: Path) -> None:
@@ -29,7 +54,7 @@ def test_a_golden_line_is_read_and_written_alike(path: Path) -> None:
     reader = codec.Codec()
     event = reader.decode(kept["seq"], kept["type"], kept["version"], json.dumps(kept["body"]))
     if kept["version"] == events.VERSION:
-        assert json.loads(reader.encode(event)) == kept["body"]
+        assert still_says(json.loads(reader.encode(event)), kept["body"])
 
 
 def test_every_event_type_has_a_golden_line() -> None:
@@ -69,19 +94,23 @@ async def test_a_golden_state_opens_and_folds_alike(
         texts = await store.texts([example.text("first"), example.text("half")])
         approvals = [await store.approval(row) for row in (example.USED, example.PENDING)]
         assert await store.drained()
-    then = world.Snapshot.model_validate_json(json.dumps(expected["snapshot"]))
     now = world.snapshot(example.folded(log))
-    assert digest(now) == digest(then)
     figures("golden state", digest(now)[:12])
-    if expected["snapshot"]["version"] == world.SNAPSHOT_VERSION:
+    version = expected["snapshot"].pop("version")
+    assert still_says(now.model_dump(mode="json"), expected["snapshot"])
+    if version == world.SNAPSHOT_VERSION:
+        assert digest(now) == digest(
+            world.Snapshot.model_validate_json(
+                json.dumps({**expected["snapshot"], "version": version})
+            )
+        )
         assert checkpoint == world.snapshot(example.folded(log[: len(log) // 2]))
     else:
         assert checkpoint is None
-    assert [row.model_dump(mode="json") for row in tasks] == expected["tasks"]
-    assert [row.model_dump(mode="json") for row in chats] == expected["conversations"]
+    assert still_says([row.model_dump(mode="json") for row in tasks], expected["tasks"])
+    assert still_says([row.model_dump(mode="json") for row in chats], expected["conversations"])
     assert [make.token(row) for row in tokens] == expected.get("tokens", [])
-    assert approvals == [
-        views.ApprovalView.model_validate_json(json.dumps(row)) for row in expected["approvals"]
-    ]
+    found = [row.model_dump(mode="json") for row in approvals if row is not None]
+    assert still_says(found, expected["approvals"])
     assert texts[example.text("first")] == "first: äß 漢 🦆\n"
     assert texts[example.text("half")] is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from daemon.domain import decisions, events, inputs, principals, state, taints, verdicts
+from daemon.domain import decisions, events, inputs, limits, principals, state, taints, verdicts
 from tests.unit.decide import moves, scenes
 from tests.unit.decide.scenes import Case
 
@@ -295,7 +295,7 @@ def test_what_lets_a_call_run(case: Case) -> None:
 
 
 def test_a_grant_is_used_up() -> None:
-    from_limits = scenes.Scene(bounds=scenes.limits.Limits(grant_uses=2))
+    from_limits = scenes.Scene(bounds=limits.Limits(grant_uses=2))
     scene = from_limits.given(GRANTED)
     for uses_left in (1, 0):
         scene.given([moves.submit(LS), moves.inspected(), moves.ran()])
@@ -305,7 +305,7 @@ def test_a_grant_is_used_up() -> None:
 
 
 def test_there_are_only_so_many_grants() -> None:
-    scene = scenes.Scene(bounds=scenes.limits.Limits(grants=1)).given(GRANTED)
+    scene = scenes.Scene(bounds=limits.Limits(grants=1)).given(GRANTED)
     scene.given([moves.submit("run `pwd`"), moves.inspected()])
     assert scene.when(moves.always()).reply == "refused exhausted"
     assert scene.given([moves.revoke()]).when(moves.always()).reply == "approval"
