@@ -1,15 +1,13 @@
 """What a human must see before saying yes: every byte, with nothing that can hide or mislead.
 
-Control, format, private and unassigned characters and unusual spaces are written as `\\u{HEX}`; a
+Characters that show nothing, reorder others or stand for unusual spaces are written as `\\u{HEX}`; a
 text that already holds `\\u{` has that backslash written as `\\u{5c}`, so the shown form decodes to
 exactly one text. Line breaks stay; sizes are said when there is more than one line.
 """
 
-import unicodedata
-
+from daemon.permission import deception
 from tools import contract
 
-_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 _PLAIN = frozenset(" \n")
 
 
@@ -26,7 +24,8 @@ def _spell(text: str, index: int) -> str:
         return character
     if character == "\\" and text.startswith("\\u{", index):
         return "\\u{5c}"
-    if unicodedata.category(character) in _HIDDEN_CATEGORIES:
+    tab = character == "\t"
+    if tab or deception.is_hidden(character) or deception.is_odd_space(character):
         return f"\\u{{{ord(character):x}}}"
     return character
 

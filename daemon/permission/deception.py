@@ -14,7 +14,10 @@ _PADDING = re.compile(r"[ \t]{24}|(?:\\?\n[ \t]*){8}")
 """More blank than indentation takes, by columns or by lines."""
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _PLAIN = frozenset("\n\t ")
-_SHOWN_AS_NOTHING = frozenset("\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5\u2800\u180e")
+_SHOWN_AS_NOTHING = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180e\u180f\u2800\u3164\uffa0"
+)
+"""Letters and marks with no ink; so are the variation selectors."""
 
 
 def refusal(text: str) -> str | None:
@@ -33,13 +36,13 @@ def refusal(text: str) -> str | None:
 def inspect(text: str, found: findings.Findings) -> None:
     """Find what hides or misleads."""
     if not text.isascii() or not text.replace("\n", "").replace("\t", "").isprintable():
-        if any(_is_hidden(character) for character in text):
+        if any(is_hidden(character) for character in text):
             found.note(
                 "hidden-characters",
                 findings.NEVER_ALWAYS,
                 "holds characters that hide or reorder what it says",
             )
-        elif any(_is_odd_space(character) for character in text):
+        elif any(is_odd_space(character) for character in text):
             found.note("odd-spaces", findings.NEVER_ALWAYS, "holds spaces that the shell does not")
     if _PADDING.search(text):
         found.note("padding", findings.NEVER_ALWAYS, "hides its end behind blank space")
@@ -55,7 +58,8 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name)
 
 
-def _is_hidden(character: str) -> bool:
+def is_hidden(character: str) -> bool:
+    """Whether a character shows nothing of itself, or changes where others stand."""
     if character in _PLAIN or character.isascii() and character.isprintable():
         return False
     if unicodedata.category(character) in _HIDDEN or character in _SHOWN_AS_NOTHING:
@@ -63,5 +67,6 @@ def _is_hidden(character: str) -> bool:
     return 0xFE00 <= ord(character) <= 0xFE0F or 0xE0100 <= ord(character) <= 0xE01EF
 
 
-def _is_odd_space(character: str) -> bool:
+def is_odd_space(character: str) -> bool:
+    """Whether it looks like a space and is none to a shell."""
     return not character.isascii() and unicodedata.category(character) == "Zs"

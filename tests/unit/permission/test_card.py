@@ -24,6 +24,11 @@ SHOWN = {
     "bom\ufeff": "bom\\u{feff}",
     "private\ue000": "private\\u{e000}",
     "tag\U000e0041": "tag\\u{e0041}",
+    "selector\ufe0f": "selector\\u{fe0f}",
+    "ideograph\U000e0101": "ideograph\\u{e0101}",
+    "filler\u3164\u115f\uffa0": "filler\\u{3164}\\u{115f}\\u{ffa0}",
+    "blank\u2800": "blank\\u{2800}",
+    "joiner\u034f": "joiner\\u{34f}",
     "spelled \\u{202e}": "spelled \\u{5c}u{202e}",
     "back\\slash": "back\\slash",
 }
