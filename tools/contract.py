@@ -180,7 +180,7 @@ class Tool(Protocol):
         """
 
     def shorten(self, text: str, limit_chars: int, failed: bool) -> str:
-        """A result as a model should read it: at most `limit_chars`, and saying what is left out."""
+        """A result as a model should read it, at most so long, and saying what is left out."""
 
     async def inspect(self, call: Call) -> Inspection:
         """Find out what the call would do, without doing any of it.

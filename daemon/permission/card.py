@@ -1,8 +1,8 @@
 """What a human must see before saying yes: every byte, with nothing that can hide or mislead.
 
-Characters that show nothing, reorder others or stand for unusual spaces are written as `\\u{HEX}`; a
-text that already holds `\\u{` has that backslash written as `\\u{5c}`, so the shown form decodes to
-exactly one text. Line breaks stay; sizes are said when there is more than one line.
+Characters that show nothing, reorder others or stand for unusual spaces are written as `\\u{HEX}`;
+a text that already holds `\\u{` has that backslash written as `\\u{5c}`, so the shown form decodes
+to exactly one text. Line breaks stay; sizes are said when there is more than one line.
 """
 
 from daemon.permission import deception
