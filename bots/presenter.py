@@ -12,7 +12,7 @@ import json
 import typing
 from collections.abc import Sequence
 
-from bots import texts, views
+from bots import notices, texts, views
 from proto.ducklm.v1 import approvals_pb2, common_pb2, events_pb2
 
 # Roles whose text is meant for the daemon, not for a person.
@@ -182,6 +182,16 @@ class Presenter:
                 | "approval_resolved"
             ):
                 return self._tool_event(event)
+            case (
+                "task_tainted"
+                | "project_tainted"
+                | "project_trusted"
+                | "grant_created"
+                | "grant_revoked"
+                | "secret_requested"
+                | "secret_provided"
+            ):
+                return notices.of(event)
             case "conversation_created" | "conversation_updated" | None:
                 return ()
             case _:
@@ -239,7 +249,7 @@ class Presenter:
             call = task.tool_call(started.call_id)
             task.last_shown_call_id = ""  # what is said after a tool ran begins anew
             view = views.ToolStarted(
-                task_id, started.call_id, call.tool, call.command, started.attempt
+                task_id, started.call_id, call.tool, call.command, started.attempt, started.basis
             )
             return (view,)
         elif event.HasField("tool_call_ended"):
@@ -351,6 +361,7 @@ def _card(task_id: str, requested: events_pb2.ApprovalRequested) -> views.View:
         reasons=tuple(requested.reasons),
         always_allowed=requested.always_allowed,
         expires_at=_expiry(requested),
+        folder=requested.folder,
     )
 
 
@@ -364,6 +375,7 @@ def card_of(approval: approvals_pb2.Approval) -> views.ApprovalCard:
         reasons=tuple(approval.reasons),
         always_allowed=approval.always_allowed,
         expires_at=_expiry(approval),
+        folder=approval.folder,
     )
 
 

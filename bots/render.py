@@ -140,7 +140,8 @@ def _marked(text: str, mark: str, palette: Palette) -> str:
 def _tool_started(view: views.ToolStarted, palette: Palette) -> str:
     again = texts.TOOL_AGAIN.format(attempt=view.attempt) if view.attempt > 1 else ""
     command = one_line(view.command or view.tool or texts.TOOL_UNNAMED)
-    return _marked(f"$ {command}{again}", palette.bold, palette)
+    basis = texts.TOOL_BASES.get(view.basis, "")
+    return _marked(f"$ {command}{again}{basis}", palette.bold, palette)
 
 
 def _tool_ended(view: views.ToolEnded, palette: Palette) -> str:
@@ -170,6 +171,8 @@ def card(view: views.ApprovalCard, palette: Palette = PLAIN) -> str:
     lines = [_marked(texts.CARD_TITLE.format(tool=tool), palette.bold, palette)]
     lines += [f"  | {line}" for line in inert_exact(view.card).split("\n")]
     lines += [f"  {texts.CARD_REASON.format(reason=one_line(why))}" for why in view.reasons]
+    if view.folder:
+        lines.append(f"  {texts.CARD_FOLDER.format(folder=one_line(view.folder))}")
     foot = texts.CARD_ID.format(id=one_line(view.approval_id))
     if view.expires_at is not None:
         foot += " · " + texts.CARD_EXPIRES.format(at=moment(view.expires_at))

@@ -63,11 +63,34 @@ DECISIONS = {
     "abandon": "abandoned",
     "retry": "to be tried again",
 }
+TASK_TAINTED = "this task has read untrusted text: {sources}"
+PROJECT_TAINTED = "untrusted text may have come into {folder}: {sources}"
+PROJECT_TRUSTED = "{folder} is trusted again, says {by}"
+TAINT_KINDS = {
+    "web": "the web",
+    "mcp": "a tool server",
+    "forwarded": "a forwarded message",
+    "foreign": "somebody else's message",
+    "project": "files of a project with untrusted text",
+    "many": "many untrusted places",
+}
+TAINT_MORE = "and {count} more"
+GRANT_CREATED = (
+    "allowed always by {by}: this call runs unasked until {until}, "
+    "at most {uses} times (grant {id})"
+)
+GRANT_REVOKED = "grant {id} was taken back by {by}: its call asks again"
+SECRET_REQUESTED = "a secret is needed: {what}"
+SECRET_PROVIDED = "the secret was given by {by}"
 MODEL_CALL_FAILED = "the model call failed: {reason}"
 TEXT_DROPPED = "the text above was cut off; starting again"
 TEXT_CUT = "the text ends here: the model's token limit is reached"
 TOOL_UNNAMED = "tool"
 TOOL_AGAIN = " (attempt {attempt})"
+TOOL_BASES = {
+    "grant": " (allowed always before)",
+    "yolo": " (unasked: this conversation is in mode yolo)",
+}
 TOOL_EXIT = "exit {code}"
 TOOL_SECONDS = "{seconds} s"
 TOOL_LINES_LEFT_OUT = "… {count} lines more above"
@@ -113,6 +136,7 @@ STATE_REASON = "{state}: {reason}"
 # --- approvals
 CARD_TITLE = "{tool} wants to run:"
 CARD_REASON = "because: {reason}"
+CARD_FOLDER = "in {folder}"
 CARD_EXPIRES = "expires {at}"
 CARD_ID = "approval {id}"
 APPROVE_PROMPT = "Run it? [y]es / [N]o / [r]eason for no: "

@@ -68,6 +68,7 @@ class ToolStarted:
     tool: str
     command: str
     attempt: int
+    basis: str = ""  # what let it run: read_only, approval, grant, yolo
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,6 +104,7 @@ class ApprovalCard:
     reasons: tuple[str, ...]
     always_allowed: bool
     expires_at: datetime.datetime | None
+    folder: str = ""  # where it would run
 
 
 @dataclasses.dataclass(frozen=True)

@@ -25,6 +25,7 @@ from proto.ducklm.v1 import (
     artifacts_pb2_grpc,
     conversations_pb2_grpc,
     events_pb2_grpc,
+    projects_pb2_grpc,
     tasks_pb2_grpc,
 )
 
@@ -91,6 +92,7 @@ class Api:
         self.events = events_pb2_grpc.EventsStub(calling)
         self.approvals = approvals_pb2_grpc.ApprovalsStub(calling)
         self.conversations = conversations_pb2_grpc.ConversationsStub(calling)
+        self.projects = projects_pb2_grpc.ProjectsStub(calling)
         self.artifacts = artifacts_pb2_grpc.ArtifactsStub(calling)
         self.admin = admin_pb2_grpc.AdminStub(calling)
 

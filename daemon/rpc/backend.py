@@ -1,10 +1,11 @@
 """What the services work on: the runtime's ways in and out, as one value."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from daemon.domain import views
+from daemon.domain import principals, views, world
 from daemon.rpc import convert
-from daemon.runtime import bus, contents, inbox, ports
+from daemon.runtime import bus, contents, inbox, ports, vault
 from proto.ducklm.v1 import approvals_pb2, conversations_pb2, tasks_pb2
 
 
@@ -18,6 +19,10 @@ class Backend:
     contents: contents.Contents
     bus: bus.Bus
     artifact_bytes: int
+    vault: vault.Vault
+    grants: Callable[[], Sequence[world.Grant]]
+    """The live ones, as they are now."""
+    is_owner: Callable[[principals.Principal], bool]
 
     async def task(self, view: views.TaskView) -> tasks_pb2.Task:
         """A task as it is sent, with its texts."""

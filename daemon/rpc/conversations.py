@@ -1,7 +1,7 @@
-"""Conversations: create, look, change the title."""
+"""Conversations: create, look, change the title and the mode."""
 
-from daemon.domain import decisions, errors, ids, inputs, views
-from daemon.rpc import backend, caller, convert, interceptors, paging
+from daemon.domain import decisions, errors, ids, inputs, verdicts, views
+from daemon.rpc import backend, caller, convert, interceptors, modes, paging
 from proto.ducklm.v1 import conversations_pb2, conversations_pb2_grpc
 
 
@@ -33,14 +33,18 @@ class Conversations(conversations_pb2_grpc.ConversationsServicer):
         context: interceptors.Context,
     ) -> conversations_pb2.Conversation:
         who = caller.current()
+        mode = convert.mode(request.mode) or verdicts.Mode.BUILD
+        stated = convert.origin(request.origin, who.credential).principal
+        modes.check(self._served, mode, who.credential, stated)
         return await self._kept(
             inputs.CreateConversation(
                 credential=who.credential.name,
-                principal=convert.origin(request.origin, who.credential).principal,
+                principal=stated,
                 correlation_id=who.correlation_id,
                 client_key=request.client_key,
                 body_hash=convert.body_hash(request),
                 title=request.title,
+                mode=mode,
             )
         )
 
@@ -65,19 +69,32 @@ class Conversations(conversations_pb2_grpc.ConversationsServicer):
         request: conversations_pb2.UpdateConversationRequest,
         context: interceptors.Context,
     ) -> conversations_pb2.Conversation:
-        if not request.HasField("title"):
-            raise errors.Refusal(
-                errors.RefusalKind.INVALID, "Set the fields to change; title is one."
-            )
+        mode = _mode_to_set(request)
         who = caller.current()
+        stated = convert.origin(request.origin, who.credential).principal
+        modes.check(self._served, mode, who.credential, stated)
         return await self._kept(
             inputs.UpdateConversation(
                 credential=who.credential.name,
-                principal=who.credential.principal,
+                principal=stated,
                 correlation_id=who.correlation_id,
                 client_key=request.client_key,
                 body_hash=convert.body_hash(request),
                 conversation_id=ids.ConversationId(request.conversation_id),
-                title=request.title,
+                title=request.title if request.HasField("title") else None,
+                mode=mode,
             )
         )
+
+
+def _mode_to_set(request: conversations_pb2.UpdateConversationRequest) -> verdicts.Mode | None:
+    if not request.HasField("mode"):
+        if not request.HasField("title"):
+            raise errors.Refusal(
+                errors.RefusalKind.INVALID, "Set the fields to change: title, mode, or both."
+            )
+        return None
+    mode = convert.mode(request.mode)
+    if mode is None:
+        raise errors.Refusal(errors.RefusalKind.INVALID, "mode is one of PLAN, BUILD, YOLO.")
+    return mode

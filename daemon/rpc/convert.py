@@ -10,7 +10,19 @@ from typing import assert_never
 
 from google.protobuf import message, timestamp_pb2
 
-from daemon.domain import errors, events, ids, inputs, messages, principals, state, views
+from daemon.domain import (
+    errors,
+    events,
+    ids,
+    inputs,
+    messages,
+    principals,
+    state,
+    taints,
+    verdicts,
+    views,
+    world,
+)
 from daemon.rpc import caller
 from daemon.runtime import bus
 from proto.ducklm.v1 import (
@@ -28,6 +40,8 @@ _STATES_BACK = {number: one for one, number in _STATES.items()}
 _STAGES = {one: events_pb2.Progress.Stage.Value(one.name) for one in messages.Stage}
 _OUTCOMES = {one: events_pb2.ToolCallEnded.Outcome.Value(one.name) for one in events.CallOutcome}
 _DECISIONS = {tasks_pb2.TaskDecision.Value(one.name): one for one in events.Decision}
+_MODES = {one: common_pb2.Mode.Value(one.name) for one in verdicts.Mode}
+_MODES_BACK = {number: one for one, number in _MODES.items()}
 _ANSWERS = {approvals_pb2.Answer.Value(one.name): one for one in inputs.Answer}
 
 
@@ -89,6 +103,7 @@ def submission(request: tasks_pb2.SubmitRequest, who: caller.Caller) -> inputs.S
         text=request.text,
         conversation_id=ids.ConversationId(request.conversation_id) or None,
         attachments=tuple(ids.ArtifactId(one) for one in request.attachments),
+        mode=mode(request.mode),
     )
 
 
@@ -110,16 +125,36 @@ def decision(request: tasks_pb2.DecideRequest, who: caller.Caller) -> inputs.Dec
 def resolution(request: approvals_pb2.ResolveRequest, who: caller.Caller) -> inputs.ResolveApproval:
     if request.answer not in _ANSWERS:
         raise _refuse("answer is one of ALLOW_ONCE, ALLOW_ALWAYS, DENY.")
+    stated = origin(request.origin, who.credential)
     return inputs.ResolveApproval(
         credential=who.credential.name,
-        principal=origin(request.origin, who.credential).principal,
+        principal=stated.principal,
         correlation_id=who.correlation_id,
         client_key=request.client_key,
         body_hash=body_hash(request),
         approval_id=ids.ApprovalId(request.approval_id),
         answer=_ANSWERS[request.answer],
         reason=request.reason,
+        place=principals.place(stated) if _is_bots(who.credential) else "",
     )
+
+
+def _is_bots(who: principals.Credential) -> bool:
+    """Whether a chat is behind a token: what is answered there must have been asked there."""
+    return "channel" in who.scopes and who.principal != principals.LOCAL_OWNER
+
+
+def mode(number: "common_pb2.Mode.ValueType") -> verdicts.Mode | None:
+    """The mode that a number asks for; None for unspecified."""
+    return _MODES_BACK.get(number)
+
+
+def mode_number(given: verdicts.Mode) -> "common_pb2.Mode.ValueType":
+    return _MODES[given]
+
+
+def taint(sources: taints.Taint) -> list[common_pb2.TaintSource]:
+    return [common_pb2.TaintSource(kind=one.kind.value, source_id=one.source_id) for one in sources]
 
 
 def states(numbers: Iterable["common_pb2.TaskState.ValueType"]) -> frozenset[state.TaskState]:
@@ -156,6 +191,8 @@ def task(view: views.TaskView, texts: Texts) -> tasks_pb2.Task:
             )
             for call in view.unknown_calls
         ],
+        taint=taint(view.taint),
+        secret=view.secret,
     )
 
 
@@ -167,6 +204,7 @@ def ask_response(view: views.TaskView, texts: Texts) -> tasks_pb2.AskResponse:
         answer=_text(texts, view.answer),
         reason=view.reason,
         approval_ids=view.pending_approvals,
+        secret=view.secret,
     )
 
 
@@ -205,6 +243,22 @@ def approval(view: views.ApprovalView, texts: Texts) -> approvals_pb2.Approval:
         reason=_text(texts, view.reason),
         created_at=timestamp(view.created_ms),
         expires_at=timestamp(view.expires_ms),
+        folder=view.folder,
+        places=view.places,
+    )
+
+
+def grant(given: world.Grant, texts: Texts) -> approvals_pb2.Grant:
+    return approvals_pb2.Grant(
+        grant_id=given.grant_id,
+        tool=given.tool,
+        card=_text(texts, given.card),
+        principal=given.principal,
+        folder=given.folder,
+        granted_by=given.granted_by,
+        created_at=timestamp(given.created_ms),
+        expires_at=timestamp(given.expires_ms),
+        uses_left=given.uses_left,
     )
 
 
@@ -215,6 +269,7 @@ def conversation(view: views.ConversationView, texts: Texts) -> conversations_pb
         title=_text(texts, view.title),
         created_at=timestamp(view.created_ms),
         updated_at=timestamp(view.updated_ms),
+        mode=_MODES[view.mode],
     )
 
 

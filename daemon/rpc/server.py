@@ -24,6 +24,7 @@ from daemon.rpc import (
     credentials,
     events,
     interceptors,
+    projects,
     tasks,
 )
 from proto.ducklm.v1 import (
@@ -37,6 +38,8 @@ from proto.ducklm.v1 import (
     conversations_pb2_grpc,
     events_pb2,
     events_pb2_grpc,
+    projects_pb2,
+    projects_pb2_grpc,
     tasks_pb2,
     tasks_pb2_grpc,
 )
@@ -60,6 +63,7 @@ _SERVICES = tuple(
         (events_pb2, "Events"),
         (approvals_pb2, "Approvals"),
         (conversations_pb2, "Conversations"),
+        (projects_pb2, "Projects"),
         (artifacts_pb2, "Artifacts"),
         (admin_pb2, "Admin"),
     )
@@ -124,6 +128,7 @@ class Server:
         conversations_pb2_grpc.add_ConversationsServicer_to_server(
             conversations.Conversations(served), self._server
         )
+        projects_pb2_grpc.add_ProjectsServicer_to_server(projects.Projects(served), self._server)
         artifacts_pb2_grpc.add_ArtifactsServicer_to_server(
             artifacts.Artifacts(served), self._server
         )

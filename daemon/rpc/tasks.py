@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 
 from daemon.domain import decisions, errors, events, ids, inputs, state, views
-from daemon.rpc import backend, caller, convert, interceptors, paging, streams
+from daemon.rpc import backend, caller, convert, interceptors, modes, paging, streams
 from daemon.runtime import bus
 from proto.ducklm.v1 import events_pb2, tasks_pb2, tasks_pb2_grpc
 
@@ -18,7 +18,10 @@ class Tasks(tasks_pb2_grpc.TasksServicer):
         self._served = served
 
     async def _submit(self, request: tasks_pb2.SubmitRequest) -> decisions.Submitted:
-        reply = await self._served.inbox.ask(convert.submission(request, caller.current()))
+        who = caller.current()
+        given = convert.submission(request, who)
+        modes.check(self._served, given.mode, who.credential, given.principal)
+        reply = await self._served.inbox.ask(given)
         if not isinstance(reply, decisions.Submitted):
             raise TypeError(f"a submission was answered with {type(reply).__name__}")
         return reply

@@ -26,7 +26,7 @@ def content_of(recorded: Iterable[events.Recorded]) -> list[ids.ContentId]:
                 found.append(one.event.arguments)
             case events.ToolCallEnded():
                 found.append(one.event.result)
-            case events.ApprovalRequested():
+            case events.ApprovalRequested() | events.GrantCreated():
                 found.append(one.event.card)
             case events.ApprovalResolved():
                 found.append(one.event.reason)
@@ -68,6 +68,12 @@ def _fill(sent: events_pb2.Event, given: events.Event, texts: convert.Texts) -> 
             _model_call(sent, given, texts)
         case events.ApprovalRequested() | events.ApprovalResolved():
             _approval(sent, given, texts)
+        case events.GrantCreated() | events.GrantRevoked():
+            _grant(sent, given, texts)
+        case events.SecretRequested() | events.SecretProvided():
+            _secret(sent, given)
+        case events.TaskTainted() | events.ProjectTainted() | events.ProjectTrusted():
+            _taint(sent, given)
         case (
             events.ToolCallProposed()
             | events.ToolCallInspected()
@@ -88,8 +94,13 @@ def _conversation(
         case events.ConversationCreated():
             sent.conversation_created.principal = given.principal
             sent.conversation_created.title = _said(texts, given.title)
+            sent.conversation_created.mode = convert.mode_number(given.mode)
         case events.ConversationUpdated():
-            sent.conversation_updated.title = _said(texts, given.title)
+            sent.conversation_updated.SetInParent()
+            if given.title is not None:
+                sent.conversation_updated.title = _said(texts, given.title)
+            if given.mode is not None:
+                sent.conversation_updated.mode = convert.mode_number(given.mode)
         case _:
             assert_never(given)
 
@@ -190,6 +201,8 @@ def _approval(
                     reasons=given.reasons,
                     always_allowed=given.always_allowed,
                     expires_at=convert.timestamp(given.expires_ms),
+                    folder=given.folder,
+                    places=given.places,
                 )
             )
         case events.ApprovalResolved():
@@ -201,6 +214,70 @@ def _approval(
                     decided_by=given.decided_by or "",
                     reason=_said(texts, given.reason),
                 )
+            )
+        case _:
+            assert_never(given)
+
+
+def _grant(
+    sent: events_pb2.Event,
+    given: events.GrantCreated | events.GrantRevoked,
+    texts: convert.Texts,
+) -> None:
+    match given:
+        case events.GrantCreated():
+            sent.grant_created.CopyFrom(
+                events_pb2.GrantCreated(
+                    grant_id=given.grant_id,
+                    tool=given.tool,
+                    card=_said(texts, given.card),
+                    principal=given.principal,
+                    folder=given.folder,
+                    granted_by=given.granted_by,
+                    expires_at=convert.timestamp(given.expires_ms),
+                    uses=given.uses,
+                )
+            )
+        case events.GrantRevoked():
+            sent.grant_revoked.CopyFrom(
+                events_pb2.GrantRevoked(grant_id=given.grant_id, principal=given.principal)
+            )
+        case _:
+            assert_never(given)
+
+
+def _secret(sent: events_pb2.Event, given: events.SecretRequested | events.SecretProvided) -> None:
+    match given:
+        case events.SecretRequested():
+            sent.secret_requested.CopyFrom(
+                events_pb2.SecretRequested(
+                    call_id=given.call_id,
+                    what=given.what,
+                    expires_at=convert.timestamp(given.expires_ms),
+                )
+            )
+        case events.SecretProvided():
+            sent.secret_provided.CopyFrom(
+                events_pb2.SecretProvided(call_id=given.call_id, principal=given.principal)
+            )
+        case _:
+            assert_never(given)
+
+
+def _taint(
+    sent: events_pb2.Event,
+    given: events.TaskTainted | events.ProjectTainted | events.ProjectTrusted,
+) -> None:
+    match given:
+        case events.TaskTainted():
+            sent.task_tainted.CopyFrom(events_pb2.TaskTainted(sources=convert.taint(given.sources)))
+        case events.ProjectTainted():
+            sent.project_tainted.CopyFrom(
+                events_pb2.ProjectTainted(folder=given.folder, sources=convert.taint(given.sources))
+            )
+        case events.ProjectTrusted():
+            sent.project_trusted.CopyFrom(
+                events_pb2.ProjectTrusted(folder=given.folder, principal=given.principal)
             )
         case _:
             assert_never(given)
@@ -239,6 +316,8 @@ def _tool_call(
                     digest=given.digest,
                     attempt=given.attempt,
                     approval_id=given.approval_id or "",
+                    basis=given.basis.value if given.basis is not None else "",
+                    grant_id=given.grant_id or "",
                 )
             )
         case events.ToolCallEnded():

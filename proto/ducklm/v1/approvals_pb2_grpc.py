@@ -4,6 +4,7 @@ import grpc
 import warnings
 
 from proto.ducklm.v1 import approvals_pb2 as proto_dot_ducklm_dot_v1_dot_approvals__pb2
+from proto.ducklm.v1 import tasks_pb2 as proto_dot_ducklm_dot_v1_dot_tasks__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -50,6 +51,21 @@ class ApprovalsStub:
                 request_serializer=proto_dot_ducklm_dot_v1_dot_approvals__pb2.ResolveRequest.SerializeToString,
                 response_deserializer=proto_dot_ducklm_dot_v1_dot_approvals__pb2.Approval.FromString,
                 _registered_method=True)
+        self.ListGrants = channel.unary_unary(
+                '/ducklm.v1.Approvals/ListGrants',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_approvals__pb2.ListGrantsRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_approvals__pb2.ListGrantsResponse.FromString,
+                _registered_method=True)
+        self.RevokeGrant = channel.unary_unary(
+                '/ducklm.v1.Approvals/RevokeGrant',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_approvals__pb2.RevokeGrantRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_approvals__pb2.RevokeGrantResponse.FromString,
+                _registered_method=True)
+        self.ProvideSecret = channel.unary_unary(
+                '/ducklm.v1.Approvals/ProvideSecret',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_approvals__pb2.ProvideSecretRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_tasks__pb2.Task.FromString,
+                _registered_method=True)
 
 
 class ApprovalsServicer:
@@ -75,6 +91,27 @@ class ApprovalsServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListGrants(self, request, context):
+        """What runs unasked because somebody answered ALLOW_ALWAYS, oldest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RevokeGrant(self, request, context):
+        """Take a grant back: its call asks again from the next time on.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ProvideSecret(self, request, context):
+        """Give the secret that a task waits for. It is kept in memory until the call has it, never written.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ApprovalsServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -92,6 +129,21 @@ def add_ApprovalsServicer_to_server(servicer, server):
                     servicer.Resolve,
                     request_deserializer=proto_dot_ducklm_dot_v1_dot_approvals__pb2.ResolveRequest.FromString,
                     response_serializer=proto_dot_ducklm_dot_v1_dot_approvals__pb2.Approval.SerializeToString,
+            ),
+            'ListGrants': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListGrants,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_approvals__pb2.ListGrantsRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_approvals__pb2.ListGrantsResponse.SerializeToString,
+            ),
+            'RevokeGrant': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeGrant,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_approvals__pb2.RevokeGrantRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_approvals__pb2.RevokeGrantResponse.SerializeToString,
+            ),
+            'ProvideSecret': grpc.unary_unary_rpc_method_handler(
+                    servicer.ProvideSecret,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_approvals__pb2.ProvideSecretRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_tasks__pb2.Task.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -176,6 +228,87 @@ class Approvals:
             '/ducklm.v1.Approvals/Resolve',
             proto_dot_ducklm_dot_v1_dot_approvals__pb2.ResolveRequest.SerializeToString,
             proto_dot_ducklm_dot_v1_dot_approvals__pb2.Approval.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListGrants(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Approvals/ListGrants',
+            proto_dot_ducklm_dot_v1_dot_approvals__pb2.ListGrantsRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_approvals__pb2.ListGrantsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeGrant(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Approvals/RevokeGrant',
+            proto_dot_ducklm_dot_v1_dot_approvals__pb2.RevokeGrantRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_approvals__pb2.RevokeGrantResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ProvideSecret(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Approvals/ProvideSecret',
+            proto_dot_ducklm_dot_v1_dot_approvals__pb2.ProvideSecretRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_tasks__pb2.Task.FromString,
             options,
             channel_credentials,
             insecure,

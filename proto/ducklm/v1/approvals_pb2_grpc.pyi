@@ -6,6 +6,7 @@ isort:skip_file
 from collections import abc as _abc
 from grpc import aio as _aio
 from proto.ducklm.v1 import approvals_pb2 as _approvals_pb2
+from proto.ducklm.v1 import tasks_pb2 as _tasks_pb2
 import abc as _abc_1
 import grpc as _grpc
 import sys
@@ -37,6 +38,12 @@ class ApprovalsStub:
     Get: _grpc.UnaryUnaryMultiCallable[_approvals_pb2.GetApprovalRequest, _approvals_pb2.Approval]
     Resolve: _grpc.UnaryUnaryMultiCallable[_approvals_pb2.ResolveRequest, _approvals_pb2.Approval]
     """Decide an approval. The first answer wins; the same answer again gives the same result."""
+    ListGrants: _grpc.UnaryUnaryMultiCallable[_approvals_pb2.ListGrantsRequest, _approvals_pb2.ListGrantsResponse]
+    """What runs unasked because somebody answered ALLOW_ALWAYS, oldest first."""
+    RevokeGrant: _grpc.UnaryUnaryMultiCallable[_approvals_pb2.RevokeGrantRequest, _approvals_pb2.RevokeGrantResponse]
+    """Take a grant back: its call asks again from the next time on."""
+    ProvideSecret: _grpc.UnaryUnaryMultiCallable[_approvals_pb2.ProvideSecretRequest, _tasks_pb2.Task]
+    """Give the secret that a task waits for. It is kept in memory until the call has it, never written."""
 
 @_typing.type_check_only
 class ApprovalsAsyncStub(ApprovalsStub):
@@ -47,6 +54,12 @@ class ApprovalsAsyncStub(ApprovalsStub):
     Get: _aio.UnaryUnaryMultiCallable[_approvals_pb2.GetApprovalRequest, _approvals_pb2.Approval]  # type: ignore[assignment]
     Resolve: _aio.UnaryUnaryMultiCallable[_approvals_pb2.ResolveRequest, _approvals_pb2.Approval]  # type: ignore[assignment]
     """Decide an approval. The first answer wins; the same answer again gives the same result."""
+    ListGrants: _aio.UnaryUnaryMultiCallable[_approvals_pb2.ListGrantsRequest, _approvals_pb2.ListGrantsResponse]  # type: ignore[assignment]
+    """What runs unasked because somebody answered ALLOW_ALWAYS, oldest first."""
+    RevokeGrant: _aio.UnaryUnaryMultiCallable[_approvals_pb2.RevokeGrantRequest, _approvals_pb2.RevokeGrantResponse]  # type: ignore[assignment]
+    """Take a grant back: its call asks again from the next time on."""
+    ProvideSecret: _aio.UnaryUnaryMultiCallable[_approvals_pb2.ProvideSecretRequest, _tasks_pb2.Task]  # type: ignore[assignment]
+    """Give the secret that a task waits for. It is kept in memory until the call has it, never written."""
 
 class ApprovalsServicer(metaclass=_abc_1.ABCMeta):
     """What waits for a human, and the human's answer."""
@@ -72,5 +85,29 @@ class ApprovalsServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_approvals_pb2.Approval, _abc.Awaitable[_approvals_pb2.Approval]]:
         """Decide an approval. The first answer wins; the same answer again gives the same result."""
+
+    @_abc_1.abstractmethod
+    def ListGrants(
+        self,
+        request: _approvals_pb2.ListGrantsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_approvals_pb2.ListGrantsResponse, _abc.Awaitable[_approvals_pb2.ListGrantsResponse]]:
+        """What runs unasked because somebody answered ALLOW_ALWAYS, oldest first."""
+
+    @_abc_1.abstractmethod
+    def RevokeGrant(
+        self,
+        request: _approvals_pb2.RevokeGrantRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_approvals_pb2.RevokeGrantResponse, _abc.Awaitable[_approvals_pb2.RevokeGrantResponse]]:
+        """Take a grant back: its call asks again from the next time on."""
+
+    @_abc_1.abstractmethod
+    def ProvideSecret(
+        self,
+        request: _approvals_pb2.ProvideSecretRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_tasks_pb2.Task, _abc.Awaitable[_tasks_pb2.Task]]:
+        """Give the secret that a task waits for. It is kept in memory until the call has it, never written."""
 
 def add_ApprovalsServicer_to_server(servicer: ApprovalsServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -54,6 +54,32 @@ BUDGET_EXHAUSTED: TaskState.ValueType  # 11
 PARKED: TaskState.ValueType  # 12
 Global___TaskState: _TypeAlias = TaskState  # noqa: Y015
 
+class _Mode:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Mode.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    MODE_UNSPECIFIED: _Mode.ValueType  # 0
+    PLAN: _Mode.ValueType  # 1
+    """nothing that changes anything"""
+    BUILD: _Mode.ValueType  # 2
+    """what only reads; everything else asks"""
+    YOLO: _Mode.ValueType  # 3
+    """normal calls too; needs scope approve to be set"""
+
+class Mode(_Mode, metaclass=_ModeEnumTypeWrapper):
+    """How much the tasks of a conversation may do unasked."""
+
+MODE_UNSPECIFIED: Mode.ValueType  # 0
+PLAN: Mode.ValueType  # 1
+"""nothing that changes anything"""
+BUILD: Mode.ValueType  # 2
+"""what only reads; everything else asks"""
+YOLO: Mode.ValueType  # 3
+"""normal calls too; needs scope approve to be set"""
+Global___Mode: _TypeAlias = Mode  # noqa: Y015
+
 @_typing.final
 class Origin(_message.Message):
     """Where a request was made. A token speaks for its own principal; only one with scope `channel`
@@ -122,3 +148,29 @@ class Page(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Page: _TypeAlias = Page  # noqa: Y015
+
+@_typing.final
+class TaintSource(_message.Message):
+    """Where untrusted text came from."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    SOURCE_ID_FIELD_NUMBER: _builtins.int
+    kind: _builtins.str
+    """web, mcp, forwarded, foreign, project, many"""
+    source_id: _builtins.str
+    """which of that kind: a URL, a message, a folder"""
+    def __init__(
+        self,
+        *,
+        kind: _builtins.str = ...,
+        source_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "source_id", b"source_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TaintSource: _TypeAlias = TaintSource  # noqa: Y015

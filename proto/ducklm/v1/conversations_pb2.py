@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from proto.ducklm.v1 import common_pb2 as proto_dot_ducklm_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#proto/ducklm/v1/conversations.proto\x12\tducklm.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cproto/ducklm/v1/common.proto\"\xa9\x01\n\x0c\x43onversation\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x11\n\tprincipal\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12.\n\ncreated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"a\n\x19\x43reateConversationRequest\x12\r\n\x05title\x18\x01 \x01(\t\x12!\n\x06origin\x18\x02 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x03 \x01(\t\"1\n\x16GetConversationRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\"9\n\x18ListConversationsRequest\x12\x1d\n\x04page\x18\x01 \x01(\x0b\x32\x0f.ducklm.v1.Page\"d\n\x19ListConversationsResponse\x12.\n\rconversations\x18\x01 \x03(\x0b\x32\x17.ducklm.v1.Conversation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"f\n\x19UpdateConversationRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x12\n\x05title\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x12\n\nclient_key\x18\x03 \x01(\tB\x08\n\x06_title2\xb7\x02\n\rConversations\x12G\n\x06\x43reate\x12$.ducklm.v1.CreateConversationRequest\x1a\x17.ducklm.v1.Conversation\x12\x41\n\x03Get\x12!.ducklm.v1.GetConversationRequest\x1a\x17.ducklm.v1.Conversation\x12Q\n\x04List\x12#.ducklm.v1.ListConversationsRequest\x1a$.ducklm.v1.ListConversationsResponse\x12G\n\x06Update\x12$.ducklm.v1.UpdateConversationRequest\x1a\x17.ducklm.v1.Conversationb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#proto/ducklm/v1/conversations.proto\x12\tducklm.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cproto/ducklm/v1/common.proto\"\xc8\x01\n\x0c\x43onversation\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x11\n\tprincipal\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12.\n\ncreated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1d\n\x04mode\x18\x06 \x01(\x0e\x32\x0f.ducklm.v1.Mode\"\x80\x01\n\x19\x43reateConversationRequest\x12\r\n\x05title\x18\x01 \x01(\t\x12!\n\x06origin\x18\x02 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x03 \x01(\t\x12\x1d\n\x04mode\x18\x04 \x01(\x0e\x32\x0f.ducklm.v1.Mode\"1\n\x16GetConversationRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\"9\n\x18ListConversationsRequest\x12\x1d\n\x04page\x18\x01 \x01(\x0b\x32\x0f.ducklm.v1.Page\"d\n\x19ListConversationsResponse\x12.\n\rconversations\x18\x01 \x03(\x0b\x32\x17.ducklm.v1.Conversation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xb6\x01\n\x19UpdateConversationRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x12\n\x05title\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x12\n\nclient_key\x18\x03 \x01(\t\x12\"\n\x04mode\x18\x04 \x01(\x0e\x32\x0f.ducklm.v1.ModeH\x01\x88\x01\x01\x12!\n\x06origin\x18\x05 \x01(\x0b\x32\x11.ducklm.v1.OriginB\x08\n\x06_titleB\x07\n\x05_mode2\xb7\x02\n\rConversations\x12G\n\x06\x43reate\x12$.ducklm.v1.CreateConversationRequest\x1a\x17.ducklm.v1.Conversation\x12\x41\n\x03Get\x12!.ducklm.v1.GetConversationRequest\x1a\x17.ducklm.v1.Conversation\x12Q\n\x04List\x12#.ducklm.v1.ListConversationsRequest\x1a$.ducklm.v1.ListConversationsResponse\x12G\n\x06Update\x12$.ducklm.v1.UpdateConversationRequest\x1a\x17.ducklm.v1.Conversationb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,17 +34,17 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proto.ducklm.v1.conversatio
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_CONVERSATION']._serialized_start=114
-  _globals['_CONVERSATION']._serialized_end=283
-  _globals['_CREATECONVERSATIONREQUEST']._serialized_start=285
-  _globals['_CREATECONVERSATIONREQUEST']._serialized_end=382
-  _globals['_GETCONVERSATIONREQUEST']._serialized_start=384
-  _globals['_GETCONVERSATIONREQUEST']._serialized_end=433
-  _globals['_LISTCONVERSATIONSREQUEST']._serialized_start=435
-  _globals['_LISTCONVERSATIONSREQUEST']._serialized_end=492
-  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_start=494
-  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_end=594
-  _globals['_UPDATECONVERSATIONREQUEST']._serialized_start=596
-  _globals['_UPDATECONVERSATIONREQUEST']._serialized_end=698
-  _globals['_CONVERSATIONS']._serialized_start=701
-  _globals['_CONVERSATIONS']._serialized_end=1012
+  _globals['_CONVERSATION']._serialized_end=314
+  _globals['_CREATECONVERSATIONREQUEST']._serialized_start=317
+  _globals['_CREATECONVERSATIONREQUEST']._serialized_end=445
+  _globals['_GETCONVERSATIONREQUEST']._serialized_start=447
+  _globals['_GETCONVERSATIONREQUEST']._serialized_end=496
+  _globals['_LISTCONVERSATIONSREQUEST']._serialized_start=498
+  _globals['_LISTCONVERSATIONSREQUEST']._serialized_end=555
+  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_start=557
+  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_end=657
+  _globals['_UPDATECONVERSATIONREQUEST']._serialized_start=660
+  _globals['_UPDATECONVERSATIONREQUEST']._serialized_end=842
+  _globals['_CONVERSATIONS']._serialized_start=845
+  _globals['_CONVERSATIONS']._serialized_end=1156
 # @@protoc_insertion_point(module_scope)

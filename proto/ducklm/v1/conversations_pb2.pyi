@@ -29,9 +29,11 @@ class Conversation(_message.Message):
     TITLE_FIELD_NUMBER: _builtins.int
     CREATED_AT_FIELD_NUMBER: _builtins.int
     UPDATED_AT_FIELD_NUMBER: _builtins.int
+    MODE_FIELD_NUMBER: _builtins.int
     conversation_id: _builtins.str
     principal: _builtins.str
     title: _builtins.str
+    mode: _common_pb2.Mode.ValueType
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -44,10 +46,11 @@ class Conversation(_message.Message):
         title: _builtins.str = ...,
         created_at: _timestamp_pb2.Timestamp | None = ...,
         updated_at: _timestamp_pb2.Timestamp | None = ...,
+        mode: _common_pb2.Mode.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "updated_at", b"updated_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "created_at", b"created_at", "principal", b"principal", "title", b"title", "updated_at", b"updated_at"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "created_at", b"created_at", "mode", b"mode", "principal", b"principal", "title", b"title", "updated_at", b"updated_at"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -60,8 +63,11 @@ class CreateConversationRequest(_message.Message):
     TITLE_FIELD_NUMBER: _builtins.int
     ORIGIN_FIELD_NUMBER: _builtins.int
     CLIENT_KEY_FIELD_NUMBER: _builtins.int
+    MODE_FIELD_NUMBER: _builtins.int
     title: _builtins.str
     client_key: _builtins.str
+    mode: _common_pb2.Mode.ValueType
+    """unspecified: BUILD"""
     @_builtins.property
     def origin(self) -> _common_pb2.Origin: ...
     def __init__(
@@ -70,10 +76,11 @@ class CreateConversationRequest(_message.Message):
         title: _builtins.str = ...,
         origin: _common_pb2.Origin | None = ...,
         client_key: _builtins.str = ...,
+        mode: _common_pb2.Mode.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_key", b"client_key", "origin", b"origin", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_key", b"client_key", "mode", b"mode", "origin", b"origin", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -148,22 +155,34 @@ class UpdateConversationRequest(_message.Message):
     CONVERSATION_ID_FIELD_NUMBER: _builtins.int
     TITLE_FIELD_NUMBER: _builtins.int
     CLIENT_KEY_FIELD_NUMBER: _builtins.int
+    MODE_FIELD_NUMBER: _builtins.int
+    ORIGIN_FIELD_NUMBER: _builtins.int
     conversation_id: _builtins.str
     title: _builtins.str
     client_key: _builtins.str
+    mode: _common_pb2.Mode.ValueType
+    @_builtins.property
+    def origin(self) -> _common_pb2.Origin: ...
     def __init__(
         self,
         *,
         conversation_id: _builtins.str = ...,
         title: _builtins.str | None = ...,
         client_key: _builtins.str = ...,
+        mode: _common_pb2.Mode.ValueType | None = ...,
+        origin: _common_pb2.Origin | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_title", b"_title", "title", b"title"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_mode", b"_mode", "_title", b"_title", "mode", b"mode", "origin", b"origin", "title", b"title"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_title", b"_title", "client_key", b"client_key", "conversation_id", b"conversation_id", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mode", b"_mode", "_title", b"_title", "client_key", b"client_key", "conversation_id", b"conversation_id", "mode", b"mode", "origin", b"origin", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__mode: _TypeAlias = _typing.Literal["mode"]  # noqa: Y015
+    _WhichOneofArgType__mode: _TypeAlias = _typing.Literal["_mode", b"_mode"]  # noqa: Y015
     _WhichOneofReturnType__title: _TypeAlias = _typing.Literal["title"]  # noqa: Y015
     _WhichOneofArgType__title: _TypeAlias = _typing.Literal["_title", b"_title"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__mode) -> _WhichOneofReturnType__mode | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__title) -> _WhichOneofReturnType__title | None: ...
 
 Global___UpdateConversationRequest: _TypeAlias = UpdateConversationRequest  # noqa: Y015

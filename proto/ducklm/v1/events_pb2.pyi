@@ -251,6 +251,13 @@ class Event(_message.Message):
     ANSWER_GIVEN_FIELD_NUMBER: _builtins.int
     CONVERSATION_UPDATED_FIELD_NUMBER: _builtins.int
     TASK_DECIDED_FIELD_NUMBER: _builtins.int
+    TASK_TAINTED_FIELD_NUMBER: _builtins.int
+    PROJECT_TAINTED_FIELD_NUMBER: _builtins.int
+    PROJECT_TRUSTED_FIELD_NUMBER: _builtins.int
+    GRANT_CREATED_FIELD_NUMBER: _builtins.int
+    GRANT_REVOKED_FIELD_NUMBER: _builtins.int
+    SECRET_REQUESTED_FIELD_NUMBER: _builtins.int
+    SECRET_PROVIDED_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     task_id: _builtins.str
     conversation_id: _builtins.str
@@ -289,6 +296,20 @@ class Event(_message.Message):
     def conversation_updated(self) -> Global___ConversationUpdated: ...
     @_builtins.property
     def task_decided(self) -> Global___TaskDecided: ...
+    @_builtins.property
+    def task_tainted(self) -> Global___TaskTainted: ...
+    @_builtins.property
+    def project_tainted(self) -> Global___ProjectTainted: ...
+    @_builtins.property
+    def project_trusted(self) -> Global___ProjectTrusted: ...
+    @_builtins.property
+    def grant_created(self) -> Global___GrantCreated: ...
+    @_builtins.property
+    def grant_revoked(self) -> Global___GrantRevoked: ...
+    @_builtins.property
+    def secret_requested(self) -> Global___SecretRequested: ...
+    @_builtins.property
+    def secret_provided(self) -> Global___SecretProvided: ...
     def __init__(
         self,
         *,
@@ -313,12 +334,19 @@ class Event(_message.Message):
         answer_given: Global___AnswerGiven | None = ...,
         conversation_updated: Global___ConversationUpdated | None = ...,
         task_decided: Global___TaskDecided | None = ...,
+        task_tainted: Global___TaskTainted | None = ...,
+        project_tainted: Global___ProjectTainted | None = ...,
+        project_trusted: Global___ProjectTrusted | None = ...,
+        grant_created: Global___GrantCreated | None = ...,
+        grant_revoked: Global___GrantRevoked | None = ...,
+        secret_requested: Global___SecretRequested | None = ...,
+        secret_provided: Global___SecretProvided | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "conversation_created", b"conversation_created", "conversation_updated", b"conversation_updated", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "task_decided", b"task_decided", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_submitted", b"task_submitted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "conversation_created", b"conversation_created", "conversation_updated", b"conversation_updated", "grant_created", b"grant_created", "grant_revoked", b"grant_revoked", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "project_tainted", b"project_tainted", "project_trusted", b"project_trusted", "secret_provided", b"secret_provided", "secret_requested", b"secret_requested", "task_decided", b"task_decided", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_submitted", b"task_submitted", "task_tainted", b"task_tainted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "conversation_created", b"conversation_created", "conversation_id", b"conversation_id", "conversation_updated", b"conversation_updated", "correlation_id", b"correlation_id", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "seq", b"seq", "task_decided", b"task_decided", "task_id", b"task_id", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_submitted", b"task_submitted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "conversation_created", b"conversation_created", "conversation_id", b"conversation_id", "conversation_updated", b"conversation_updated", "correlation_id", b"correlation_id", "grant_created", b"grant_created", "grant_revoked", b"grant_revoked", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "project_tainted", b"project_tainted", "project_trusted", b"project_trusted", "secret_provided", b"secret_provided", "secret_requested", b"secret_requested", "seq", b"seq", "task_decided", b"task_decided", "task_id", b"task_id", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_submitted", b"task_submitted", "task_tainted", b"task_tainted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["conversation_created", "task_submitted", "task_state_changed", "task_recovered", "model_call_started", "model_call_finished", "model_call_failed", "tool_call_proposed", "tool_call_inspected", "tool_call_started", "tool_call_ended", "approval_requested", "approval_resolved", "answer_given", "conversation_updated", "task_decided"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["conversation_created", "task_submitted", "task_state_changed", "task_recovered", "model_call_started", "model_call_finished", "model_call_failed", "tool_call_proposed", "tool_call_inspected", "tool_call_started", "tool_call_ended", "approval_requested", "approval_resolved", "answer_given", "conversation_updated", "task_decided", "task_tainted", "project_tainted", "project_trusted", "grant_created", "grant_revoked", "secret_requested", "secret_provided"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 
@@ -330,17 +358,20 @@ class ConversationCreated(_message.Message):
 
     PRINCIPAL_FIELD_NUMBER: _builtins.int
     TITLE_FIELD_NUMBER: _builtins.int
+    MODE_FIELD_NUMBER: _builtins.int
     principal: _builtins.str
     title: _builtins.str
+    mode: _common_pb2.Mode.ValueType
     def __init__(
         self,
         *,
         principal: _builtins.str = ...,
         title: _builtins.str = ...,
+        mode: _common_pb2.Mode.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["principal", b"principal", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["mode", b"mode", "principal", b"principal", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -348,20 +379,32 @@ Global___ConversationCreated: _TypeAlias = ConversationCreated  # noqa: Y015
 
 @_typing.final
 class ConversationUpdated(_message.Message):
+    """What is not set stays as it was."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TITLE_FIELD_NUMBER: _builtins.int
+    MODE_FIELD_NUMBER: _builtins.int
     title: _builtins.str
+    mode: _common_pb2.Mode.ValueType
     def __init__(
         self,
         *,
-        title: _builtins.str = ...,
+        title: _builtins.str | None = ...,
+        mode: _common_pb2.Mode.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_mode", b"_mode", "_title", b"_title", "mode", b"mode", "title", b"title"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mode", b"_mode", "_title", b"_title", "mode", b"mode", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__mode: _TypeAlias = _typing.Literal["mode"]  # noqa: Y015
+    _WhichOneofArgType__mode: _TypeAlias = _typing.Literal["_mode", b"_mode"]  # noqa: Y015
+    _WhichOneofReturnType__title: _TypeAlias = _typing.Literal["title"]  # noqa: Y015
+    _WhichOneofArgType__title: _TypeAlias = _typing.Literal["_title", b"_title"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__mode) -> _WhichOneofReturnType__mode | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__title) -> _WhichOneofReturnType__title | None: ...
 
 Global___ConversationUpdated: _TypeAlias = ConversationUpdated  # noqa: Y015
 
@@ -460,6 +503,81 @@ class TaskDecided(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TaskDecided: _TypeAlias = TaskDecided  # noqa: Y015
+
+@_typing.final
+class TaskTainted(_message.Message):
+    """Untrusted text came into the task."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SOURCES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def sources(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.TaintSource]:
+        """those that are new to it"""
+
+    def __init__(
+        self,
+        *,
+        sources: _abc.Iterable[_common_pb2.TaintSource] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["sources", b"sources"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TaskTainted: _TypeAlias = TaskTainted  # noqa: Y015
+
+@_typing.final
+class ProjectTainted(_message.Message):
+    """A tainted task may have written into a project's folder."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FOLDER_FIELD_NUMBER: _builtins.int
+    SOURCES_FIELD_NUMBER: _builtins.int
+    folder: _builtins.str
+    @_builtins.property
+    def sources(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.TaintSource]:
+        """those that are new to it"""
+
+    def __init__(
+        self,
+        *,
+        folder: _builtins.str = ...,
+        sources: _abc.Iterable[_common_pb2.TaintSource] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["folder", b"folder", "sources", b"sources"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ProjectTainted: _TypeAlias = ProjectTainted  # noqa: Y015
+
+@_typing.final
+class ProjectTrusted(_message.Message):
+    """The owner has cleared a project's taint."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FOLDER_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    folder: _builtins.str
+    principal: _builtins.str
+    def __init__(
+        self,
+        *,
+        folder: _builtins.str = ...,
+        principal: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["folder", b"folder", "principal", b"principal"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ProjectTrusted: _TypeAlias = ProjectTrusted  # noqa: Y015
 
 @_typing.final
 class ModelCallStarted(_message.Message):
@@ -628,10 +746,15 @@ class ToolCallStarted(_message.Message):
     DIGEST_FIELD_NUMBER: _builtins.int
     ATTEMPT_FIELD_NUMBER: _builtins.int
     APPROVAL_ID_FIELD_NUMBER: _builtins.int
+    BASIS_FIELD_NUMBER: _builtins.int
+    GRANT_ID_FIELD_NUMBER: _builtins.int
     call_id: _builtins.str
     digest: _builtins.str
     attempt: _builtins.int
     approval_id: _builtins.str
+    basis: _builtins.str
+    """what let it run: read_only, approval, grant, yolo"""
+    grant_id: _builtins.str
     def __init__(
         self,
         *,
@@ -639,10 +762,12 @@ class ToolCallStarted(_message.Message):
         digest: _builtins.str = ...,
         attempt: _builtins.int = ...,
         approval_id: _builtins.str = ...,
+        basis: _builtins.str = ...,
+        grant_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "attempt", b"attempt", "call_id", b"call_id", "digest", b"digest"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "attempt", b"attempt", "basis", b"basis", "call_id", b"call_id", "digest", b"digest", "grant_id", b"grant_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -724,16 +849,24 @@ class ApprovalRequested(_message.Message):
     REASONS_FIELD_NUMBER: _builtins.int
     ALWAYS_ALLOWED_FIELD_NUMBER: _builtins.int
     EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    FOLDER_FIELD_NUMBER: _builtins.int
+    PLACES_FIELD_NUMBER: _builtins.int
     approval_id: _builtins.str
     call_id: _builtins.str
     tool: _builtins.str
     card: _builtins.str
     """exactly what would run, with nothing hidden"""
     always_allowed: _builtins.bool
+    folder: _builtins.str
+    """where it would run"""
     @_builtins.property
     def reasons(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
     def expires_at(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def places(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """the chats that show it"""
+
     def __init__(
         self,
         *,
@@ -744,10 +877,12 @@ class ApprovalRequested(_message.Message):
         reasons: _abc.Iterable[_builtins.str] | None = ...,
         always_allowed: _builtins.bool = ...,
         expires_at: _timestamp_pb2.Timestamp | None = ...,
+        folder: _builtins.str = ...,
+        places: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["always_allowed", b"always_allowed", "approval_id", b"approval_id", "call_id", b"call_id", "card", b"card", "expires_at", b"expires_at", "reasons", b"reasons", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["always_allowed", b"always_allowed", "approval_id", b"approval_id", "call_id", b"call_id", "card", b"card", "expires_at", b"expires_at", "folder", b"folder", "places", b"places", "reasons", b"reasons", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -784,6 +919,125 @@ class ApprovalResolved(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ApprovalResolved: _TypeAlias = ApprovalResolved  # noqa: Y015
+
+@_typing.final
+class GrantCreated(_message.Message):
+    """From now on exactly this call by this principal in this folder runs unasked."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GRANT_ID_FIELD_NUMBER: _builtins.int
+    TOOL_FIELD_NUMBER: _builtins.int
+    CARD_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    FOLDER_FIELD_NUMBER: _builtins.int
+    GRANTED_BY_FIELD_NUMBER: _builtins.int
+    EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    USES_FIELD_NUMBER: _builtins.int
+    grant_id: _builtins.str
+    tool: _builtins.str
+    card: _builtins.str
+    """exactly what runs"""
+    principal: _builtins.str
+    folder: _builtins.str
+    granted_by: _builtins.str
+    uses: _builtins.int
+    @_builtins.property
+    def expires_at(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        grant_id: _builtins.str = ...,
+        tool: _builtins.str = ...,
+        card: _builtins.str = ...,
+        principal: _builtins.str = ...,
+        folder: _builtins.str = ...,
+        granted_by: _builtins.str = ...,
+        expires_at: _timestamp_pb2.Timestamp | None = ...,
+        uses: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "expires_at", b"expires_at", "folder", b"folder", "grant_id", b"grant_id", "granted_by", b"granted_by", "principal", b"principal", "tool", b"tool", "uses", b"uses"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GrantCreated: _TypeAlias = GrantCreated  # noqa: Y015
+
+@_typing.final
+class GrantRevoked(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GRANT_ID_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    grant_id: _builtins.str
+    principal: _builtins.str
+    def __init__(
+        self,
+        *,
+        grant_id: _builtins.str = ...,
+        principal: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["grant_id", b"grant_id", "principal", b"principal"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GrantRevoked: _TypeAlias = GrantRevoked  # noqa: Y015
+
+@_typing.final
+class SecretRequested(_message.Message):
+    """A call that was allowed needs a secret of a person."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALL_ID_FIELD_NUMBER: _builtins.int
+    WHAT_FIELD_NUMBER: _builtins.int
+    EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    call_id: _builtins.str
+    what: _builtins.str
+    """which secret"""
+    @_builtins.property
+    def expires_at(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        call_id: _builtins.str = ...,
+        what: _builtins.str = ...,
+        expires_at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "expires_at", b"expires_at", "what", b"what"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SecretRequested: _TypeAlias = SecretRequested  # noqa: Y015
+
+@_typing.final
+class SecretProvided(_message.Message):
+    """The secret is in the daemon's memory and nowhere else."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALL_ID_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    call_id: _builtins.str
+    principal: _builtins.str
+    def __init__(
+        self,
+        *,
+        call_id: _builtins.str = ...,
+        principal: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "principal", b"principal"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SecretProvided: _TypeAlias = SecretProvided  # noqa: Y015
 
 @_typing.final
 class AnswerGiven(_message.Message):

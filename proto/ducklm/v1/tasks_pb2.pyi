@@ -59,12 +59,15 @@ class SubmitRequest(_message.Message):
     CONVERSATION_ID_FIELD_NUMBER: _builtins.int
     ATTACHMENTS_FIELD_NUMBER: _builtins.int
     CLIENT_KEY_FIELD_NUMBER: _builtins.int
+    MODE_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """what the person says"""
     conversation_id: _builtins.str
     """empty: a new conversation"""
     client_key: _builtins.str
     """makes a repeated call harmless; unique per token, kept 30 days"""
+    mode: _common_pb2.Mode.ValueType
+    """of the conversation that this begins; unspecified: BUILD"""
     @_builtins.property
     def origin(self) -> _common_pb2.Origin: ...
     @_builtins.property
@@ -79,10 +82,11 @@ class SubmitRequest(_message.Message):
         conversation_id: _builtins.str = ...,
         attachments: _abc.Iterable[_builtins.str] | None = ...,
         client_key: _builtins.str = ...,
+        mode: _common_pb2.Mode.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "client_key", b"client_key", "conversation_id", b"conversation_id", "origin", b"origin", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "client_key", b"client_key", "conversation_id", b"conversation_id", "mode", b"mode", "origin", b"origin", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -144,6 +148,7 @@ class AskResponse(_message.Message):
     ANSWER_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     APPROVAL_IDS_FIELD_NUMBER: _builtins.int
+    SECRET_FIELD_NUMBER: _builtins.int
     task_id: _builtins.str
     conversation_id: _builtins.str
     state: _common_pb2.TaskState.ValueType
@@ -151,6 +156,8 @@ class AskResponse(_message.Message):
     """the text, when COMPLETED"""
     reason: _builtins.str
     """why it is not, in one sentence"""
+    secret: _builtins.str
+    """which secret it waits for: Approvals.ProvideSecret"""
     @_builtins.property
     def approval_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """what waits for a human"""
@@ -164,10 +171,11 @@ class AskResponse(_message.Message):
         answer: _builtins.str = ...,
         reason: _builtins.str = ...,
         approval_ids: _abc.Iterable[_builtins.str] | None = ...,
+        secret: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "approval_ids", b"approval_ids", "conversation_id", b"conversation_id", "reason", b"reason", "state", b"state", "task_id", b"task_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "approval_ids", b"approval_ids", "conversation_id", b"conversation_id", "reason", b"reason", "secret", b"secret", "state", b"state", "task_id", b"task_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -332,6 +340,8 @@ class Task(_message.Message):
     UPDATED_AT_FIELD_NUMBER: _builtins.int
     APPROVAL_IDS_FIELD_NUMBER: _builtins.int
     UNKNOWN_OUTCOMES_FIELD_NUMBER: _builtins.int
+    TAINT_FIELD_NUMBER: _builtins.int
+    SECRET_FIELD_NUMBER: _builtins.int
     task_id: _builtins.str
     conversation_id: _builtins.str
     principal: _builtins.str
@@ -340,6 +350,8 @@ class Task(_message.Message):
     """why it is in this state, when that needs a word"""
     text: _builtins.str
     answer: _builtins.str
+    secret: _builtins.str
+    """which secret it waits for: Approvals.ProvideSecret"""
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -350,6 +362,10 @@ class Task(_message.Message):
 
     @_builtins.property
     def unknown_outcomes(self) -> _containers.RepeatedCompositeFieldContainer[Global___UnknownOutcome]: ...
+    @_builtins.property
+    def taint(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.TaintSource]:
+        """where untrusted text in it came from"""
+
     def __init__(
         self,
         *,
@@ -364,10 +380,12 @@ class Task(_message.Message):
         updated_at: _timestamp_pb2.Timestamp | None = ...,
         approval_ids: _abc.Iterable[_builtins.str] | None = ...,
         unknown_outcomes: _abc.Iterable[Global___UnknownOutcome] | None = ...,
+        taint: _abc.Iterable[_common_pb2.TaintSource] | None = ...,
+        secret: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "updated_at", b"updated_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "approval_ids", b"approval_ids", "conversation_id", b"conversation_id", "created_at", b"created_at", "principal", b"principal", "reason", b"reason", "state", b"state", "task_id", b"task_id", "text", b"text", "unknown_outcomes", b"unknown_outcomes", "updated_at", b"updated_at"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "approval_ids", b"approval_ids", "conversation_id", b"conversation_id", "created_at", b"created_at", "principal", b"principal", "reason", b"reason", "secret", b"secret", "state", b"state", "taint", b"taint", "task_id", b"task_id", "text", b"text", "unknown_outcomes", b"unknown_outcomes", "updated_at", b"updated_at"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

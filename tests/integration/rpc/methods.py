@@ -12,11 +12,20 @@ from proto.ducklm.v1 import (
     artifacts_pb2,
     conversations_pb2,
     events_pb2,
+    projects_pb2,
     tasks_pb2,
 )
 from tests import running_daemon
 
-_FILES = (tasks_pb2, events_pb2, approvals_pb2, conversations_pb2, artifacts_pb2, admin_pb2)
+_FILES = (
+    tasks_pb2,
+    events_pb2,
+    approvals_pb2,
+    conversations_pb2,
+    projects_pb2,
+    artifacts_pb2,
+    admin_pb2,
+)
 CALL_S = 30.0
 Metadata = running_daemon.Metadata
 

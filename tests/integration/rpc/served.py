@@ -8,12 +8,14 @@ from collections.abc import AsyncIterator, Mapping
 import grpc
 from google.protobuf import message
 
-from daemon.domain import principals, views
+from daemon.domain import principals, redaction, views
 from daemon.rpc import backend, credentials, interceptors, server
+from daemon.runtime import clock, vault
 from proto.ducklm.v1 import (
     approvals_pb2,
     artifacts_pb2,
     conversations_pb2,
+    projects_pb2,
     tasks_pb2,
 )
 from tests.integration.rpc import methods
@@ -30,6 +32,8 @@ VALID: Mapping[str, message.Message] = {
     "Approvals/Resolve": approvals_pb2.ResolveRequest(
         approval_id="approval-1", answer=approvals_pb2.DENY
     ),
+    "Approvals/ProvideSecret": approvals_pb2.ProvideSecretRequest(task_id="t", secret=b"x"),
+    "Projects/Trust": projects_pb2.TrustRequest(folder="/p"),
     "Conversations/Update": conversations_pb2.UpdateConversationRequest(title="x"),
     "Artifacts/Put": artifacts_pb2.PutArtifactRequest(data=b"x"),
 }
@@ -39,6 +43,11 @@ VALID: Mapping[str, message.Message] = {
 def valid(method: methods.Method) -> message.Message:
     """A request of a method that passes every check of its form."""
     return VALID.get(methods.short(method)) or method.request()
+
+
+def empty_vault() -> vault.Vault:
+    """A vault whose secrets are kept for a minute."""
+    return vault.Vault(clock.SystemClock(), 60_000, redaction.Redactor())
 
 
 def credential(name: str, scopes: frozenset[principals.Scope]) -> principals.Credential:

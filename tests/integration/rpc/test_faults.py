@@ -6,13 +6,13 @@ import dataclasses
 import pathlib
 import re
 import typing
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 
 import grpc
 import pytest
 import structlog.testing
 
-from daemon.domain import decisions, errors, inputs
+from daemon.domain import decisions, errors, inputs, world
 from daemon.rpc import backend
 from daemon.runtime import bus, clock, contents, inbox
 from daemon.storage import in_memory
@@ -55,8 +55,20 @@ def broken(fault: Fault) -> backend.Backend:
     """A backend of which nothing works."""
     store: typing.Any = _Broken(fault)
     publish = bus.Bus(store, clock.SystemClock(), _HEAD_SEQ, 8)
+
+    def grants() -> Sequence[world.Grant]:
+        raise fault()
+
     return backend.Backend(
-        _BrokenInbox(fault), store, store, contents.Contents(store), publish, 1024
+        _BrokenInbox(fault),
+        store,
+        store,
+        contents.Contents(store),
+        publish,
+        1024,
+        served.empty_vault(),
+        grants,
+        lambda principal: False,
     )
 
 

@@ -151,7 +151,17 @@ async def two_tokens(folder: pathlib.Path) -> AsyncIterator[grpc.aio.Channel]:
     rules = turn.Rules(limits=limits.Limits(), tools={}, system_prompt="")
     parts = (kept, clock.SystemClock(), clock.SystemChance(), box, publish)
     running = loop.RuntimeLoop(rules, world.World(), store, *parts)
-    backing = backend.Backend(box, store, store.artifacts, kept, publish, 1024)
+    backing = backend.Backend(
+        box,
+        store,
+        store.artifacts,
+        kept,
+        publish,
+        1024,
+        served.empty_vault(),
+        lambda: tuple(running.world.grants.values()),
+        rules.owners.is_owner,
+    )
     serving = asyncio.create_task(running.run(_Nothing()))
     try:
         look = served.Look(folder)
