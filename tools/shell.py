@@ -162,6 +162,9 @@ class Shell:
             view.check_folder(folder, hidden)
         except view.NoFolder as error:
             raise contract.ToolFault(str(error)) from error
+        inside = [path for path in hidden if view.within(os.path.realpath(path), folder)]
+        if inside and not inspected.elevated and not inspected.powers.mounts:
+            raise contract.ToolFault(f"{inside[0]} cannot be hidden on this machine.")
         if inspected.elevated:
             inspected.hold(self._found_sudo(inspected))
         else:
@@ -328,15 +331,9 @@ def _how(inspected: _Inspected) -> str:
 def _view(inspected: _Inspected) -> view.View:
     """What the command will see, from the file system as it is now."""
     masked = view.masks(inspected.folder, inspected.confinement.hidden)
-    without_mounts = inspected.powers.kind is not launching.Kind.BUBBLEWRAP
-    if without_mounts and not inspected.elevated:
-        private = [path for path in masked if view.within(path, inspected.folder)]
-        if private:
-            raise contract.ToolFault(f"Not run: {private[0]} cannot be hidden on this machine.")
     copies = tuple(
         view.Copy(script.path, script.content, script.status.st_mode)
-        for script in inspected.scripts
-        if shell_facts.held_still(script, inspected.command, inspected.argv)
+        for script in _held_still(inspected)
     )
     copied = {copy.path for copy in copies}
     held = (inspected.program.path, inspected.program_fd)
@@ -351,15 +348,23 @@ def _view(inspected: _Inspected) -> view.View:
     )
 
 
+def _held_still(inspected: _Inspected) -> list[shell_facts.Script]:
+    return [
+        script
+        for script in inspected.scripts
+        if shell_facts.held_still(script, inspected.command, inspected.argv)
+    ]
+
+
 def _launch(
     inspected: _Inspected, seen: view.View, bounds: limits.Limits, held: contextlib.ExitStack
 ) -> process.Launch:
     argv = inspected.argv or (BASH, "--noprofile", "--norc", "-c", inspected.command)
-    own = view.within(inspected.program.path, inspected.folder)
+    by_path = shell_facts.interpreted(inspected.program_fd)
     command = launching.Command(
         argv,
         inspected.program.path,
-        -1 if own else inspected.program_fd,  # a script cannot be run by its descriptor
+        -1 if by_path else inspected.program_fd,
         inspected.environment(),
     )
     if inspected.elevated:
@@ -380,7 +385,7 @@ def _notes(inspected: _Inspected, appeared: list[str]) -> list[str]:
     """What a reader must know about the folder after the command."""
     notes = [
         f"careful: {script.written} was replaced meanwhile, so what ran may not be what was asked"
-        for script in inspected.scripts
+        for script in _held_still(inspected)
         if script.replaced()
     ]
     if appeared:

@@ -87,6 +87,16 @@ def program(name: str, folder: str) -> Program | None:
     return None
 
 
+def interpreted(program_fd: int) -> bool:
+    """Whether a program is a script: the kernel hands its interpreter a path, so that it cannot be
+    run by a descriptor that closes."""
+    try:
+        with open(f"/proc/self/fd/{program_fd}", "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False  # one that may be run and not read
+
+
 def _of_root(path: str) -> bool:
     """Whether nobody but root can change a file or put another in its place."""
     for place in (path, *map(str, PurePath(path).parents)):
@@ -96,16 +106,21 @@ def _of_root(path: str) -> bool:
     return True
 
 
-def executed(tokens: Iterable[str]) -> Iterator[str]:
+def tokens(command: str) -> list[str]:
+    """The words and operators of a command, by their look alone."""
+    return _TOKENS.findall(command)
+
+
+def executed(words: Iterable[str], with_operators: bool) -> Iterator[str]:
     """The words of a command that stand where a script's path would stand."""
     first, skipped, interpreted = True, False, False
-    for token in tokens:
-        word = token.strip("'\"")
+    for one in words:
+        word = one.strip("'\"") if with_operators else one
         if skipped:
             skipped = False
-        elif token[0] in "<>":
+        elif with_operators and one[0] in "<>":
             skipped = True
-        elif token[0] in ";&|()\n":
+        elif with_operators and one[0] in ";&|()\n":
             first, interpreted = True, False
         elif interpreted:
             interpreted = word.startswith("-") and not word.startswith(("-c", "-m", "-e"))
@@ -121,7 +136,7 @@ def executed(tokens: Iterable[str]) -> Iterator[str]:
 
 def scripts(command: str, argv: tuple[str, ...] | None, folder: str) -> list[Script]:
     """The scripts of the folder that the command would run, as far as its form tells."""
-    words = executed(argv if argv is not None else _TOKENS.findall(command))
+    words = executed(argv or tokens(command), with_operators=argv is None)
     found: dict[str, Script] = {}
     for word in words:
         path = os.path.realpath(os.path.join(folder, word))
@@ -157,7 +172,7 @@ def held_still(script: Script, command: str, argv: tuple[str, ...] | None) -> bo
     sandbox that replaces the file in the milliseconds between the mount and the interpreter's look
     gets its own file run. That is found afterwards (`Script.replaced`) and said, not prevented.
     """
-    return argv is not None or command.count(script.written) == 1
+    return argv is not None or command.count(os.path.basename(script.path)) == 1
 
 
 def touched(paths: Iterable[str], folder: str, home: str) -> Iterator[contract.Touched]:

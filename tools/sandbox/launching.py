@@ -34,6 +34,11 @@ class Powers:
     landlock: int = 0
     missing: tuple[str, ...] = ()
 
+    @property
+    def mounts(self) -> bool:
+        """Whether files can be hidden and held still in the midst of what is seen."""
+        return self.kind is Kind.BUBBLEWRAP
+
 
 @dataclass(frozen=True)
 class Command:
@@ -49,7 +54,7 @@ def confined(
     powers: Powers, command: Command, seen: view.View, bounds: limits.Limits, held: ExitStack
 ) -> process.Launch:
     """How to start a command in its confinement; `held` keeps what the start needs."""
-    if powers.kind is not Kind.BUBBLEWRAP:
+    if not powers.mounts:
         return _launched(powers, command, seen, bounds)
     options = bubblewrap.Options(seen, bounds, held)
     text = "".join(f"{option}\0" for option in options.make(command.environment))

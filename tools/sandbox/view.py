@@ -145,7 +145,7 @@ def _own_homes() -> list[str]:
 def masks(folder: str, hidden: Iterable[str]) -> tuple[str, ...]:
     """Every path to hide, parents before children; none that is hidden by another already."""
     named = [*_HOMES, *_own_homes(), *_RUNTIME, *SYSTEM_SECRETS, *_host_keys(), *hidden]
-    real = {os.path.realpath(path) for path in (*named, *_sockets())}
+    real = {os.path.realpath(path) for path in (*named, *_sockets(folder))}
     found: list[str] = []
     for path in sorted(real, key=lambda path: (path.count("/"), path)):
         if within(path, folder) and path == folder or not os.path.lexists(path):
@@ -167,8 +167,8 @@ def _host_keys() -> Iterator[str]:
             yield f"{_SSH}/{name}"
 
 
-def _sockets() -> Iterator[str]:
-    """The sockets that programs listen on by a path outside what is hidden anyway."""
+def _sockets(folder: str) -> Iterator[str]:
+    """The sockets that programs listen on by a path that is not hidden anyway."""
     try:
         with open("/proc/net/unix", encoding="utf-8", errors="surrogateescape") as lines:
             paths = {line.rstrip("\n").partition(" /")[2] for line in lines}
@@ -177,7 +177,8 @@ def _sockets() -> Iterator[str]:
     covered = (*_HOMES, *_RUNTIME, *TEMPORARY, *OWN_SYSTEMS)
     taken = 0
     for path in sorted(f"/{path}" for path in paths if path):
-        if taken < _MOST_SOCKETS and not any(within(path, cover) for cover in covered):
+        seen = within(path, folder) or not any(within(path, cover) for cover in covered)
+        if taken < _MOST_SOCKETS and seen:
             taken += 1
             yield path
 
