@@ -148,6 +148,8 @@ class Rig:
         tools: Mapping[str, contract.Tool],
         bounds: limits.Limits,
         offered: Mapping[str, contract.ToolSpec] | None = None,
+        folder: str = FOLDER,
+        judging: judge.Judge | None = None,
     ) -> None:
         specs = {name: tool.spec for name, tool in tools.items()}
         self.rules = turn.Rules(
@@ -159,13 +161,16 @@ class Rig:
         self.box = inbox.Inbox(bounds.inbox_inputs)
         self.kept = contents.Contents(store)
         self._tools = tools
-        self.judge = judge.Judge(loaded_rules, place)
+        self._folder = folder
+        self._warm = judging is None
+        self.judge = judging or judge.Judge(loaded_rules, place)
         self.redactor = redaction.Redactor()
         self.vault = vault.Vault(self.clock, 600_000, self.redactor)
 
     async def start(self, clean: bool) -> None:
         """Fold the log, put everything together and let every live task go on."""
-        await self.judge.load()
+        if self._warm:
+            await self.judge.load()
         current = await resume.load(self.store)
         bounds = self.rules.limits
         self.bus = bus.Bus(self.store, self.clock, current.head_seq, bounds.subscribers)
@@ -179,7 +184,7 @@ class Rig:
             ),
             tool_calls.ToolCalls(
                 self._tools,
-                tool_calls.Workplace(FOLDER, ()),
+                tool_calls.Workplace(self._folder, ()),
                 self.judge,
                 self.vault,
                 self.redactor,
@@ -297,10 +302,13 @@ async def started(
     replies: Sequence[str | errors.ModelFault | None] = (),
     offered: Mapping[str, contract.ToolSpec] | None = None,
     clean: bool = False,
+    folder: str = FOLDER,
+    judging: judge.Judge | None = None,
 ) -> AsyncIterator[Rig]:
     """A runtime that runs until the block ends."""
     by_name = {tool.spec.name: tool for tool in tools}
-    rig = Rig(store or in_memory.InMemoryStore(), by_name, bounds or limits.Limits(), offered)
+    kept, limited = store or in_memory.InMemoryStore(), bounds or limits.Limits()
+    rig = Rig(kept, by_name, limited, offered, folder, judging)
     rig.model.replies.extend(replies)
     await rig.start(clean)
     try:
