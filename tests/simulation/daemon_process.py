@@ -42,8 +42,8 @@ class Place:
 
     @property
     def outside(self) -> Path:
-        """Where effects can be seen: a folder that is not the daemon's."""
-        return self.root / "outside"
+        """Where effects can be seen: the folder that tools work in, outside the daemon's own."""
+        return self.root / "data" / "ducklm" / "projects" / "default"
 
     @property
     def journal(self) -> Path:
@@ -52,7 +52,7 @@ class Place:
 
     def prepare(self, lines: Sequence[script.Line]) -> None:
         """Make the folders, and a models.toml whose thinker answers from these lines."""
-        self.outside.mkdir(exist_ok=True)
+        self.outside.mkdir(parents=True, exist_ok=True)
         self.rewrite(lines)
         (self.root / "models.toml").write_text(
             f'version = 1\n[roles]\nthinker = ["scripted:{self.root / "script.jsonl"}"]\n'
