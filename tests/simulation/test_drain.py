@@ -43,7 +43,7 @@ class Office:
         pid = self.place.outside / "pid"
         short = f"`sleep 3; echo ended >> {self.ended}`"
         long = f"`echo $$ >> {pid}; exec {LONG}`"
-        asking = ["`true`"] * ASKING
+        asking = ["`touch asked`"] * ASKING
         self.tasks = [speaks.submit(text).task_id for text in (*asking, short, long)]
         commands = self.tasks[ASKING:]
         for event in self._first(speaks, "approval_requested", len(self.tasks)):
