@@ -87,6 +87,7 @@ def run(
     arguments: exits.Arguments,
     held: lock.StateLock,
     reach: failpoints.Reach = failpoints.pass_by,
+    build: registry.Build = registry.build,
 ) -> int:
     """Load the settings, serve until a signal says stop; returns the exit code."""
     try:
@@ -102,7 +103,8 @@ def run(
         logs.set_up(chosen.daemon.log.level, redactor, sys.stderr)
         config = (arguments.xdg_config, *(arguments.config and (arguments.config,) or ()))
         folders = Folders(arguments.state, arguments.projects, config)
-        return asyncio.run(_serve(Daemon(chosen, folders, held, token, redactor, reach)))
+        daemon = Daemon(chosen, folders, held, token, redactor, reach, build)
+        return asyncio.run(_serve(daemon))
     except errors.ConfigFault as fault:
         for line in fault.faults:
             sys.stderr.write(f"ducklmd: {line}\n")
@@ -150,8 +152,10 @@ class Daemon:
         token: str,
         redactor: redaction.Redactor,
         reach: failpoints.Reach,
+        build: registry.Build = registry.build,
     ) -> None:
         self._reach = reach
+        self._build = build
         self._chosen = chosen
         self._folders = folders
         self._held = held
@@ -259,7 +263,7 @@ class Daemon:
 
     def _tools(self) -> Mapping[str, contract.Tool]:
         chosen = self._chosen.daemon
-        return registry.build(
+        return self._build(
             chosen.tools.shell_exec,
             chosen.limits.shell_seconds,
             chosen.tools.testing,

@@ -1,8 +1,11 @@
 """Which tools there are, by name. A tool that its settings turn off is not offered."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from tools import contract, file_list, file_read, file_write, shell, testing
+
+Build = Callable[[bool, int, bool, bool], Mapping[str, contract.Tool]]
+"""What makes the tools: `build`, or a test's own in its place."""
 
 
 def build(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from daemon import bootstrap, exits
 from daemon.storage import lock
+from tools import registry
 
 CRASHED = 77
 
@@ -38,16 +39,21 @@ class Crash:
             os._exit(CRASHED)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--state", type=Path, required=True)
-    parser.add_argument("--models", type=Path, required=True)
-    parser.add_argument("--listen", action="append", default=[])
-    parser.add_argument("--point", default="")
-    parser.add_argument("--hit", type=int, default=1)
-    parser.add_argument("--armed", type=Path)
-    parser.add_argument("--passed", type=Path)
-    given = parser.parse_args()
+def parser() -> argparse.ArgumentParser:
+    """The options that every daemon of this kind takes."""
+    taken = argparse.ArgumentParser()
+    taken.add_argument("--state", type=Path, required=True)
+    taken.add_argument("--models", type=Path, required=True)
+    taken.add_argument("--listen", action="append", default=[])
+    taken.add_argument("--point", default="")
+    taken.add_argument("--hit", type=int, default=1)
+    taken.add_argument("--armed", type=Path)
+    taken.add_argument("--passed", type=Path)
+    return taken
+
+
+def run(given: argparse.Namespace, build: registry.Build = registry.build) -> int:
+    """Serve until the point is reached, or until told to stop; returns the exit code."""
     arguments = exits.Arguments(
         state=given.state,
         projects=Path(os.environ["XDG_DATA_HOME"]) / "ducklm" / "projects",
@@ -57,8 +63,8 @@ def main() -> int:
         listen=tuple(given.listen),
     )
     crash = Crash(given.point, given.hit, given.armed, given.passed)
-    return bootstrap.run(arguments, lock.take(given.state), crash.reach)
+    return bootstrap.run(arguments, lock.take(given.state), crash.reach, build)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(parser().parse_args()))
