@@ -22,13 +22,12 @@ from pathlib import Path
 
 import structlog
 
-from daemon import exits, logs, model_slots
+from daemon import exits, logs, model_slots, workplace
 from daemon.config import permissions
 from daemon.config import settings as configured
 from daemon.decide import turn
 from daemon.domain import errors, inputs, redaction, views
 from daemon.models import slots
-from daemon.permission import command
 from daemon.rpc import backend, credentials, server
 from daemon.runtime import (
     bus,
@@ -47,7 +46,7 @@ from daemon.runtime import (
     vault,
 )
 from daemon.storage import lock, sqlite_store
-from tools import contract, registry
+from tools import contract, registry, shell
 
 VERSION = "0.1.0"
 SOCKET_NAME = "ducklmd.sock"
@@ -56,16 +55,6 @@ COLLECTOR_THRESHOLDS = (50_000, 20, 50)
 """Allocations before a young round, and rounds before an older one."""
 
 _log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True)
-class Folders:
-    """Where the daemon keeps things: nothing is written elsewhere."""
-
-    state: Path
-    projects: Path
-    config: tuple[Path, ...]
-    """Those of the owner's settings, from the one that counts least; read only."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +69,7 @@ class Parts:
     publish: bus.Bus
     models: slots.Slots
     judging: judge.Judge
+    offered: Mapping[str, contract.Tool]
     listening: server.Server
 
 
@@ -102,7 +92,7 @@ def run(
         redactor = redaction.Redactor((token,))
         logs.set_up(chosen.daemon.log.level, redactor, sys.stderr)
         config = (arguments.xdg_config, *(arguments.config and (arguments.config,) or ()))
-        folders = Folders(arguments.state, arguments.projects, config)
+        folders = workplace.Folders(arguments.state, arguments.projects, config)
         daemon = Daemon(chosen, folders, held, token, redactor, reach, build)
         return asyncio.run(_serve(daemon))
     except errors.ConfigFault as fault:
@@ -147,7 +137,7 @@ class Daemon:
     def __init__(
         self,
         chosen: configured.Settings,
-        folders: Folders,
+        folders: workplace.Folders,
         held: lock.StateLock,
         token: str,
         redactor: redaction.Redactor,
@@ -164,6 +154,7 @@ class Daemon:
         self._clock = clock.SystemClock()
         self._started_ms = self._clock.now_ms()
         self._draining = False
+        self._notices = chosen.notices
 
     async def serve(self, stop: asyncio.Event) -> int:
         """Serve until told to stop; returns the exit code.
@@ -185,7 +176,7 @@ class Daemon:
             await parts.runtime.recover(restarts, parts.performer)
             watched.start("loop", parts.runtime.run(parts.performer))
             watched.start("timers", parts.timers.run())
-            watched.start("policy", _keep_judging(parts.judging))
+            watched.start("policy", self._prepare_calls(parts))
             await parts.listening.set_serving(True)
             _log.info("serving", addresses=bound, head_seq=parts.publish.head_seq)
             for notice in self._chosen.notices:
@@ -219,7 +210,11 @@ class Daemon:
             self._clock,
             lambda kind, subject: box.post(inputs.TimerFired(timer=kind, subject=subject)),
         )
-        judging = judge.Judge(lambda: permissions.load(self._folders.config), self._place)
+        listen = self._chosen.daemon.daemon.listen
+        judging = judge.Judge(
+            lambda: permissions.load(self._folders.config),
+            lambda folder: workplace.place(self._folders, listen, folder),
+        )
         keep_ms = limits.secret_seconds * 1000
         secrets = vault.Vault(self._clock, keep_ms, self._redactor)
         performer = effects.Effects(
@@ -259,7 +254,9 @@ class Daemon:
             self._folders.state,
         )
         _calm_collector()
-        return Parts(store, box, runtime, performer, timers, publish, models, judging, listening)
+        return Parts(
+            store, box, runtime, performer, timers, publish, models, judging, offered, listening
+        )
 
     def _tools(self) -> Mapping[str, contract.Tool]:
         chosen = self._chosen.daemon
@@ -281,12 +278,9 @@ class Daemon:
         publish: bus.Bus,
     ) -> tool_calls.ToolCalls:
         limits = self._chosen.daemon.limits
-        named = self._chosen.daemon.tools.folder
-        folder = Path(named).expanduser() if named else self._folders.projects / "default"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return tool_calls.ToolCalls(
             offered,
-            tool_calls.Workplace(str(folder.resolve()), self._hidden()),
+            workplace.made(self._folders, self._chosen.daemon.tools.folder),
             judging,
             secrets,
             self._redactor,
@@ -299,21 +293,17 @@ class Daemon:
             limits.artifact_bytes,
         )
 
-    def _hidden(self) -> tuple[str, ...]:
-        """What no call may see: the daemon's own."""
-        return tuple(str(one.resolve()) for one in (self._folders.state, *self._folders.config))
-
-    def _place(self, folder: str) -> command.Place:
-        """Where a call in a folder runs, for the judge."""
-        listening = self._chosen.daemon.daemon.listen
-        ports_of = (address.rpartition(":")[2] for address in listening)
-        return command.Place(
-            cwd=folder,
-            home=str(Path.home().resolve()),
-            state=str(self._folders.state.resolve()),
-            config=str(self._folders.config[-1].resolve()),
-            ports=frozenset(int(port) for port in ports_of if port.isdigit()),
-        )
+    async def _prepare_calls(self, parts: Parts) -> None:
+        """Load the rules beside the first calls, and say what this machine lacks to confine them;
+        rules that fail end the daemon."""
+        await parts.judging.load()
+        for tool in parts.offered.values():
+            if isinstance(tool, shell.Shell):
+                lacking = [f"commands run with {part}" for part in (await tool.powers()).missing]
+                self._notices += tuple(f"{line}: more of them ask" for line in lacking)
+                for line in lacking:
+                    _log.warning("not_confined", text=line)
+        await asyncio.Event().wait()
 
     def _look(self, runtime: loop.RuntimeLoop, models: slots.Slots) -> views.DaemonView:
         import psutil
@@ -331,7 +321,7 @@ class Daemon:
             resident_bytes=psutil.Process(os.getpid()).memory_info().rss,
             draining=self._draining,
             slots=models.views(),
-            notices=self._chosen.notices,
+            notices=self._notices,
         )
 
     async def _abandon(self, parts: Parts) -> None:
@@ -360,12 +350,6 @@ class Daemon:
         except errors.StorageFault as error:
             _log.error("drain_not_kept", reason=str(error))
         _log.info("drained")
-
-
-async def _keep_judging(judging: judge.Judge) -> None:
-    """Load the rules beside the first calls; rules that fail end the daemon."""
-    await judging.load()
-    await asyncio.Event().wait()
 
 
 def _calm_collector() -> None:

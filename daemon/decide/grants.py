@@ -2,6 +2,7 @@
 
 from daemon.decide import turn
 from daemon.domain import decisions, errors, events, ids, inputs, principals, world
+from daemon.permission import policy
 
 _DAY_MS = 24 * 3600 * 1000
 
@@ -59,6 +60,10 @@ def revoke(current: turn.Turn, given: inputs.RevokeGrant) -> decisions.Reply | d
             refusal=errors.RefusalKind.NOT_FOUND,
             message=f"There is no grant {given.grant_id}: it was revoked, used up or has expired.",
         )
+    is_owner = current.rules.owners.is_owner(given.principal)
+    sentence = policy.may_decide(is_owner, given.principal, (grant.principal,), "", ())
+    if sentence:
+        return decisions.Rejected(refusal=errors.RefusalKind.FORBIDDEN, message=sentence)
     revoked = events.GrantRevoked(grant_id=grant.grant_id, principal=given.principal)
     current.record(revoked, grant.conversation_id, given.correlation_id)
     return decisions.GrantKept(grant_id=grant.grant_id)

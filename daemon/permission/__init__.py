@@ -1,7 +1,9 @@
 """May this call run? Pure over a call and the facts that its inspection found.
 
-`binding` ties a decision to exactly what was judged, `policy` gives the verdict and grants permits,
-`card` makes what a human must see. Nothing here reads a file, a clock or a setting.
+`policy` settles the way of a judged call (run, ask, refuse) by the mode, the taint and the grants
+around it, and grants permits; `binding` ties a decision to exactly what was judged; `card` makes
+what a human must see; `file_rules` judges paths, as written and where their links lead. Nothing
+here reads a file, a clock or a setting.
 
 The judge of shell commands is `command`, over a text and a place:
 
@@ -16,6 +18,5 @@ The judge of shell commands is `command`, over a text and a place:
 
 A verdict can only get stricter on the way. Read-only is what both readings of the text see alike,
 of programs with a schema, with words that are all known. A wrapper is judged by its own rules and
-by what it runs; words of any other program are searched for hard stops too. Until `policy` takes
-this judge's word, every shell command asks.
+by what it runs; words of any other program are searched for hard stops too.
 """

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 
-from daemon import bootstrap
+from daemon import bootstrap, workplace
 from daemon.config import settings
 from daemon.domain import decisions, inputs, limits, principals, redaction, state, world
 from daemon.domain import events as recorded_events
@@ -43,7 +43,7 @@ def _settings(folder: Path) -> settings.Settings:
 
 
 async def _measure(folder: Path) -> Sequence[figure.Figure]:
-    folders = bootstrap.Folders(state=folder / "state", projects=folder / "projects", config=())
+    folders = workplace.Folders(state=folder / "state", projects=folder / "projects", config=())
     held = lock.take(folders.state)
     daemon = bootstrap.Daemon(
         _settings(folder), folders, held, "unused-token", redaction.Redactor(), failpoints.pass_by

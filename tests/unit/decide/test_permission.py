@@ -88,6 +88,11 @@ GRANTS = {
         given=[*GRANTED, moves.revoke()], when=moves.revoke(), reply="refused not_found"
     ),
 }
+GRANTS["taken back by somebody else"] = Case(
+    given=GRANTED,
+    when=moves.revoke(principals.Principal("telegram:bot:9")),
+    reply="refused forbidden",
+)
 MODES = {
     "plan refuses what changes": Case(
         given=[moves.submit(LS, mode=M.PLAN)],
