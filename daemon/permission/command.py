@@ -2,7 +2,7 @@
 
 `judge` answers for the text alone, in a place. What it cannot see (links, the program's inode, the
 sandbox) is inspected elsewhere and can only make the verdict stricter: `paths` and `programs` name
-what a read-only verdict rests on.
+what the verdict rests on and is to be looked up.
 """
 
 from collections.abc import Mapping

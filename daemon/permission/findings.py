@@ -38,7 +38,8 @@ class Finding:
 
 @dataclass(slots=True)
 class Findings:
-    """What was found so far, each rule once, and what a read-only verdict rests on."""
+    """What was found so far, each rule once; the programs, and every path that is to be looked up:
+    a verdict rests on where they lead."""
 
     found: dict[str, Finding] = field(default_factory=dict)
     programs: set[str] = field(default_factory=set)

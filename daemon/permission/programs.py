@@ -106,6 +106,7 @@ def judge(
             changes=True,
         )
     found.programs.add(program)
+    _look_up(call, found)
 
 
 def variable(
@@ -170,6 +171,14 @@ def redirect(
     for rule in known.of(call.program):
         if rule.holds(call):
             found.add(rule.finding())
+    _look_up(call, found)
+
+
+def _look_up(call: invocation.Invocation, found: findings.Findings) -> None:
+    """Have every path that the words may name looked up: where it leads is bound to the answer."""
+    for path, _ in call.candidates:
+        if path and Kind.HARMLESS not in call.kinds(path):
+            found.paths.add(path if path.startswith("/") else f"{call.where.cwd}/{path}")
 
 
 def _uncertain(words: Sequence[scope.Value], found: findings.Findings) -> None:
@@ -286,8 +295,6 @@ def _reads(
         kinds = call.kinds(path)
         if access is Access.WRITE or Kind.HARMLESS in kinds:
             continue
-        if access is Access.READ:
-            found.paths.add(path if path.startswith("/") else f"{call.where.cwd}/{path}")
         if Kind.SECRET in kinds and is_content:
             found.note("secret", findings.NEVER_ALWAYS, "reads what looks like a secret")
         elif kinds & {Kind.OUTSIDE, Kind.DEVICE}:
