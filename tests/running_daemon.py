@@ -34,6 +34,7 @@ START_S = 60.0
 STOP_S = 20.0
 CALL_S = 40.0
 _TICK_S = 0.02
+_WITH_SUDO = "tests.simulation.elevating_daemon"
 _OPTIONS = (("grpc.max_receive_message_length", 32 * 1024 * 1024),)
 
 Metadata = tuple[tuple[str, str], ...]
@@ -100,13 +101,14 @@ class Api:
 class RunningDaemon:
     """One state folder and the daemon on it, which may be killed and started again."""
 
-    def __init__(self, root: pathlib.Path, options: Sequence[str] = ()) -> None:
+    def __init__(self, root: pathlib.Path, options: Sequence[str] = (), sudo: str = "") -> None:
         self.root = root
         self.state = root / "state"
         self.config = root / "config"
         self.models = self.config / "models.toml"
         self.log = root / "daemon.log"
         self.options = tuple(options)
+        self.sudo = sudo
         self.process: subprocess.Popen[bytes] | None = None
         self.config.mkdir(exist_ok=True)
 
@@ -138,10 +140,12 @@ class RunningDaemon:
 
     def command(self, *options: str) -> list[str]:
         listening = ("--listen", "unix", "--listen", "127.0.0.1:0")
-        places = ("--state", str(self.state), "--config", str(self.config))
+        module, places = "daemon", ("--state", str(self.state), "--config", str(self.config))
+        if self.sudo:
+            module, places = _WITH_SUDO, ("--state", str(self.state), "--sudo", self.sudo)
         models = ("--models", str(self.models)) if self.models.exists() else ()
         named = options or self.options or listening
-        return [sys.executable, "-m", "daemon", *places, *models, *named]
+        return [sys.executable, "-m", module, *places, *models, *named]
 
     def spawn(self) -> subprocess.Popen[bytes]:
         """Start the process without waiting for it to serve."""
@@ -246,14 +250,15 @@ def folder() -> Iterator[pathlib.Path]:
 
 @contextlib.contextmanager
 def running(
-    lines: Iterable[ScriptLine] | None = None, daemon_toml: str = ""
+    lines: Iterable[ScriptLine] | None = None, daemon_toml: str = "", sudo: str = ""
 ) -> Iterator[RunningDaemon]:
     """A started daemon on a new state folder; it is gone when the block ends.
 
-    Without lines the embedded model answers, as when nothing is configured.
+    Without lines the embedded model answers, as when nothing is configured. `sudo` is a program
+    that stands in for it; such a daemon has no settings of its own.
     """
     with folder() as root:
-        daemon = RunningDaemon(root)
+        daemon = RunningDaemon(root, sudo=sudo)
         if lines is not None:
             daemon.script(lines)
         if daemon_toml:

@@ -13,6 +13,7 @@ from proto.ducklm.v1 import (
     common_pb2,
     conversations_pb2,
     events_pb2,
+    projects_pb2,
     tasks_pb2,
 )
 
@@ -21,6 +22,7 @@ MEBIBYTE = 1024 * 1024
 _CODE = grpc.StatusCode
 _PAGE = common_pb2.Page
 _SUBMIT = tasks_pb2.SubmitRequest
+_SECRET = approvals_pb2.ProvideSecretRequest
 _ARTIFACT = "0" * 64
 _LONG = "x" * 100_000
 
@@ -155,7 +157,66 @@ BAD: dict[str, Bad] = {
         "Conversations/Update",
         conversations_pb2.UpdateConversationRequest(conversation_id="none"),
         _CODE.INVALID_ARGUMENT,
-        "Set the fields to change; title is one.",
+        "Set the fields to change: title, mode, or both.",
+    ),
+    "update to no mode": Bad(
+        "Conversations/Update",
+        conversations_pb2.UpdateConversationRequest(
+            conversation_id="none", mode=common_pb2.MODE_UNSPECIFIED
+        ),
+        _CODE.INVALID_ARGUMENT,
+        "mode is one of PLAN, BUILD, YOLO.",
+    ),
+    "a mode for a conversation that is there": Bad(
+        "Tasks/Submit",
+        _SUBMIT(text="x", conversation_id="conversation-none", mode=common_pb2.PLAN),
+        _CODE.NOT_FOUND,
+        "There is no conversation conversation-none.",
+    ),
+    "revoke an unknown grant": Bad(
+        "Approvals/RevokeGrant",
+        approvals_pb2.RevokeGrantRequest(grant_id="grant-none"),
+        _CODE.NOT_FOUND,
+        "There is no grant grant-none: it was revoked, used up or has expired.",
+    ),
+    "a secret for an unknown task": Bad(
+        "Approvals/ProvideSecret",
+        _SECRET(task_id="task-none", secret=b"x"),
+        _CODE.NOT_FOUND,
+        "There is no task task-none.",
+    ),
+    "an empty secret": Bad(
+        "Approvals/ProvideSecret", _SECRET(), _CODE.INVALID_ARGUMENT, "The secret is empty."
+    ),
+    "a secret of two lines": Bad(
+        "Approvals/ProvideSecret",
+        _SECRET(secret=b"one\ntwo"),
+        _CODE.INVALID_ARGUMENT,
+        "A secret is one line: ",
+    ),
+    "a secret with a line's end": Bad(
+        "Approvals/ProvideSecret",
+        _SECRET(secret=b"one\r"),
+        _CODE.INVALID_ARGUMENT,
+        "not even at its end.",
+    ),
+    "a secret with a NUL": Bad(
+        "Approvals/ProvideSecret",
+        _SECRET(secret=b"a\0b"),
+        _CODE.INVALID_ARGUMENT,
+        "A secret is one line: ",
+    ),
+    "a secret that is too long": Bad(
+        "Approvals/ProvideSecret",
+        _SECRET(secret=b"x" * 4097),
+        _CODE.INVALID_ARGUMENT,
+        "A secret has at most 4096 bytes.",
+    ),
+    "trust a folder that is no full path": Bad(
+        "Projects/Trust",
+        projects_pb2.TrustRequest(folder="project"),
+        _CODE.INVALID_ARGUMENT,
+        "folder is a project's full path",
     ),
     "subscribe to an unknown task": Bad(
         "Events/Subscribe",
@@ -292,6 +353,9 @@ BAD |= dict(
                 origin=common_pb2.Origin(chat=_LONG),
             ),
         ),
+        _long("Approvals/RevokeGrant", approvals_pb2.RevokeGrantRequest(grant_id=_LONG)),
+        _long("Approvals/ProvideSecret", _SECRET(task_id=_LONG, secret=b"x")),
+        _long("Projects/Trust", projects_pb2.TrustRequest(folder="/" + _LONG[1:])),
         _long("Admin/CreateToken", admin_pb2.CreateTokenRequest(name=_LONG)),
         _long("Admin/RevokeToken", admin_pb2.RevokeTokenRequest(token_id=_LONG)),
         _long("Artifacts/Get", artifacts_pb2.GetArtifactRequest(artifact_id=_LONG)),

@@ -110,7 +110,7 @@ def test_a_second_answer(
     first: approvals_pb2.Answer.ValueType,
     second: approvals_pb2.Answer.ValueType,
 ) -> None:
-    task_id = work.submit(own, "`echo one answer`")
+    task_id = work.submit(own, "`env echo one answer`")
     approval_id = work.pending(own, task_id)
     resolved = work.resolve(own, approval_id, first)
     assert work.resolve(own, approval_id, first).status == resolved.status
@@ -128,7 +128,7 @@ def test_a_second_answer(
 
 
 def test_always_is_refused_where_it_is_not_offered(own: running_daemon.Api) -> None:
-    task_id = work.submit(own, "`echo always`")
+    task_id = work.submit(own, "`touch said; echo always`")
     approval_id = work.pending(own, task_id)
     code, sentence = refused(lambda: work.resolve(own, approval_id, approvals_pb2.ALLOW_ALWAYS))
     assert (code, sentence.split(".")[0]) == (

@@ -275,5 +275,5 @@ def test_a_model_file_that_is_none_costs_no_more_than_its_task(
         abandon = tasks_pb2.DecideRequest(task_id=answer.task_id, decision=tasks_pb2.ABANDON)
         assert api.tasks.Decide(abandon).state == common_pb2.FAILED
         assert api.admin.Status(work.STATUS).tasks_waiting == 0
-        approval_id = work.pending(api, work.submit(api, "`echo tools need no model`"))
+        approval_id = work.pending(api, work.submit(api, "`env echo tools need no model`"))
         assert approval_id

@@ -153,7 +153,7 @@ def test_ask_answers_and_chat_streams(curl: Grpcurl) -> None:
 @pytest.mark.spec("C-06")
 def test_submit_approve_follow_and_read(curl: Grpcurl, follower: subprocess.Popen[str]) -> None:
     status = curl.call("Admin/Status")
-    wanted = {"text": "`echo allowed-by-grpcurl`", "client_key": f"allow {curl.address}"}
+    wanted = {"text": "`env echo allowed-by-grpcurl`", "client_key": f"allow {curl.address}"}
     kept = curl.call("Tasks/Submit", wanted)
     assert int(status.get("head_seq", 0)) < int(kept["seq"])
     asked = curl.call("Tasks/Ask", {"submit": wanted})

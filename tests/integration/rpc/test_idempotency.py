@@ -110,7 +110,7 @@ def test_cancel(api: running_daemon.Api) -> None:
 
 @pytest.mark.spec("L-05")
 def test_resolve(api: running_daemon.Api) -> None:
-    task_id = work.submit(api, "`echo once`")
+    task_id = work.submit(api, "`env echo once`")
     approval_id = work.pending(api, task_id)
     for _ in range(2):
         resolved = work.resolve(api, approval_id, approvals_pb2.ALLOW_ONCE, client_key="resolve")

@@ -61,7 +61,7 @@ def test_a_write_while_it_drains_is_refused_in_a_sentence() -> None:
     with contextlib.ExitStack() as stack:
         daemon = stack.enter_context(running_daemon.running(work.SCRIPT))
         api = stack.enter_context(daemon.api())
-        task_id = work.submit(api, "`sleep 2`")
+        task_id = work.submit(api, "`env sleep 2`")
         work.resolve(api, work.pending(api, task_id), approvals_pb2.ALLOW_ONCE)
         work.follow(api, task_id, lambda update: update.event.HasField("tool_call_started"))
         assert daemon.process is not None

@@ -153,7 +153,7 @@ def test_dropping_an_ask_cancels_no_task(api: running_daemon.Api) -> None:
 
 
 def test_chat_stays_while_the_task_waits_and_ends_with_it(api: running_daemon.Api) -> None:
-    submit = tasks_pb2.SubmitRequest(text="`echo waited`")
+    submit = tasks_pb2.SubmitRequest(text="`env echo waited`")
     chat = api.tasks.Chat(tasks_pb2.ChatRequest(submit=submit))
     seen = []
     for update in chat:

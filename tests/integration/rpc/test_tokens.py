@@ -89,7 +89,7 @@ def test_a_token_that_may_run_may_not_approve(
 ) -> None:
     runner, approver = make(api, "runner", RUN, READ), make(api, "approver", APPROVE)
     with holding(daemon, runner.secret) as script, holding(daemon, approver.secret) as person:
-        task_id = work.submit(script, "`echo by a script`")
+        task_id = work.submit(script, "`env echo by a script`")
         approval_id = work.pending(script, task_id)
         code, sentence = fault(lambda: work.resolve(script, approval_id, approvals_pb2.ALLOW_ONCE))
         assert code is grpc.StatusCode.PERMISSION_DENIED
@@ -201,7 +201,9 @@ def test_a_bot_speaks_for_the_people_of_its_platform_and_account_alone(
     bot = make(api, f"bot-{stated}", RUN, READ, APPROVE, CHANNEL)
     plain = make(api, f"plain-{stated}", RUN, READ, APPROVE)
     assert bot.token.principal == "telegram:home:bot"
-    approval_id = work.pending(api, work.submit(api, "`echo asks`"))
+    asked = tasks_pb2.SubmitRequest(text="`env echo asks`")
+    asked.origin.principal = "telegram:home:42"
+    approval_id = work.pending(api, api.tasks.Submit(asked).task_id)
     with holding(daemon, plain.secret) as script:
         code, sentence = fault(origins(script, approval_id, "telegram:home:42")[stated])
         assert code is grpc.StatusCode.PERMISSION_DENIED

@@ -1,7 +1,8 @@
 """What tests do with tasks: submit, follow, answer. Every wait is for an event, and is bounded."""
 
+import contextlib
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 
 from proto.ducklm.v1 import admin_pb2, approvals_pb2, common_pb2, events_pb2, tasks_pb2
 from tests import running_daemon
@@ -15,7 +16,7 @@ FINAL = frozenset(
         common_pb2.BUDGET_EXHAUSTED,
     )
 )
-ECHO = "echo from-the-tool"
+ECHO = "env echo from-the-tool"
 STATUS = admin_pb2.StatusRequest()
 SLOW_WORDS = " ".join(f"word{number}" for number in range(12))
 ENDLESS_WORDS = " ".join(["and"] * 1200)
@@ -48,6 +49,14 @@ def events(
     """The first 500 events of a task, or of all."""
     request = events_pb2.ListEventsRequest(after_seq=after_seq, task_id=task_id, limit=500)
     return list(api.events.List(request).events)
+
+
+def all_events(api: running_daemon.Api) -> list[events_pb2.Event]:
+    """Every event of the log."""
+    found: list[events_pb2.Event] = []
+    while page := events(api, after_seq=found[-1].seq if found else 0):
+        found += page
+    return found
 
 
 def kinds(found: list[events_pb2.Event]) -> list[str]:
@@ -112,3 +121,20 @@ def resolve(
         approval_id=approval_id, answer=answer, reason=reason, client_key=client_key
     )
     return api.approvals.Resolve(request)
+
+
+_SUDO = """#!/bin/sh
+read -r given
+[ "$given" = '{password}' ] && echo "as root: $*"
+"""
+
+
+@contextlib.contextmanager
+def with_sudo(password: str) -> Iterator[running_daemon.RunningDaemon]:
+    """A daemon whose sudo is a stand-in that takes this password and runs nothing."""
+    with running_daemon.folder() as folder:
+        program = folder / "sudo"
+        program.write_text(_SUDO.format(password=password))
+        program.chmod(0o755)
+        with running_daemon.running(SCRIPT, sudo=str(program)) as daemon:
+            yield daemon
