@@ -1,12 +1,17 @@
 """No registered secret and no bearer token is left in a text, however it was written down."""
 
+import base64
 import json
+import urllib.parse
 from collections.abc import Callable
 
 import pytest
 
 from daemon.domain import redaction
+from tests import spelled
 
+MOST_LEFT = 9
+"""What may be left: quotes and the like, and letters of base64 that hold bits of what is around."""
 SECRETS = ("hunter2-hunter2", 'quo"ted\\secret', "pässwörd🦆", "line\nbreak-secret", "a+b*c(d)")
 
 
@@ -32,6 +37,35 @@ def test_a_secret_is_taken_out(secret: str, written: Callable[[str], str]) -> No
     assert redaction.MASK in text
     assert secret not in text
     assert written(secret).strip("\"'") not in text
+
+
+CODED: dict[str, Callable[[bytes], str]] = {
+    "bytes": repr,
+    "bytes in json": lambda data: json.dumps(repr(data)),
+    "hex": bytes.hex,
+    "HEX": lambda data: data.hex().upper(),
+    "base64": lambda data: base64.b64encode(data).decode(),
+    "base64, one before": lambda data: base64.b64encode(b"u" + data).decode(),
+    "base64, two before": lambda data: base64.b64encode(b"u:" + data).decode(),
+    "base64 for URLs": lambda data: base64.urlsafe_b64encode(b"me:" + data + b"@").decode(),
+    "path": urllib.parse.quote,
+    "query": urllib.parse.quote_plus,
+    "wholly escaped": lambda data: "".join(f"%{byte:02x}" for byte in data),
+    "UTF-16 as text": lambda data: "".join(f"{one}\0" for one in data.decode()),
+    "UTF-16 in json": lambda data: json.dumps("\0".join(data.decode())),
+}
+
+
+@pytest.mark.spec("D-20")
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize("code", CODED)
+def test_a_coded_secret_is_taken_out(secret: str, code: str) -> None:
+    data = secret.encode()
+    written = CODED[code](data)
+    text = redaction.Redactor((secret,)).redact(f"before {written} after")
+    assert redaction.MASK in text
+    assert spelled.found(data, text.encode()) == []
+    assert len(text) <= len(f"before  after{redaction.MASK}") + MOST_LEFT
 
 
 def test_the_longest_secret_goes_first() -> None:
