@@ -13,8 +13,8 @@ _ESCAPES = re.compile(
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ERRORS = re.compile(
     r"\berr(?:or)?s?\b|(?-i:[a-z]Error\b)|\bfail(?:ed|ure|s)?\b|\bfatal\b|\bpanic"
-    r"|exception\b|traceback|\bundefined\b|\bdenied\b|\bnot found\b|no such file|cannot|can't|\bunable\b|\babort|segfault"
-    r"|segmentation fault|assert|\bE   |✗|✘",
+    r"|exception\b|traceback|\bundefined\b|\bdenied\b|\bnot found\b|no such file|cannot|can't"
+    r"|\bunable\b|\babort|segfault|segmentation fault|assert|\bE   |✗|✘",
     re.IGNORECASE,
 )
 _HARMLESS = re.compile(r"\b(?:0|no) (?:errors?|failures?|failed)\b", re.IGNORECASE)

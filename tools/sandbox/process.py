@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 
 from tools.sandbox import limits
 
+_NICENESS = 10
+"""A command that takes all processors must leave the daemon enough of them to end it."""
 _FIRST_LOOK_SECONDS = 0.02
 _LOOK_SECONDS = 0.25
 _GONE_SECONDS = 5.0
@@ -248,6 +250,7 @@ async def _start(
 
 def _bound(pid: int, bounds: limits.Limits) -> None:
     """The keeper still waits for its options: whatever it starts will have these limits."""
+    os.setpriority(os.PRIO_PROCESS, pid, _NICENESS)
     for which, value in bounds.kernel():
         _, most = resource.prlimit(pid, which)
         bound = value if most == resource.RLIM_INFINITY else min(value, most)
