@@ -29,13 +29,6 @@ def inspected(
             assert_never(call.status)
 
 
-def _digest(
-    current: turn.Turn, task: world.Task, call: world.ToolCall, given: inputs.CallInspected
-) -> str:
-    spec, who = current.rules.tools[call.tool], task.origin.principal
-    return binding.digest(spec, given.arguments, given.facts, given.policy, task.task_id, who)
-
-
 def _key(
     current: turn.Turn, task: world.Task, call: world.ToolCall, given: inputs.CallInspected
 ) -> str:
@@ -67,7 +60,8 @@ def _grant(current: turn.Turn, key: str, folder: str) -> ids.GrantId | None:
 def _judge(
     current: turn.Turn, task: world.Task, call: world.ToolCall, given: inputs.CallInspected
 ) -> None:
-    digest, key = _digest(current, task, call, given), _key(current, task, call, given)
+    key = _key(current, task, call, given)
+    digest = binding.digest(key, task.task_id)
     settled = _settle(current, task, key, given)
     task = current.emit(
         task,
@@ -138,7 +132,8 @@ def _use_approval(
     current: turn.Turn, task: world.Task, call: world.ToolCall, given: inputs.CallInspected
 ) -> None:
     """Start what was allowed, if it is still exactly that, and still may be."""
-    digest, key = _digest(current, task, call, given), _key(current, task, call, given)
+    key = _key(current, task, call, given)
+    digest = binding.digest(key, task.task_id)
     approval = current.world.approvals.get(call.approval_id) if call.approval_id else None
     settled = _settle(current, task, key, given)
     if approval is not None and approval.digest == digest and settled.way is not policy.Way.REFUSE:
@@ -171,7 +166,7 @@ def _start_again(
     """
     if contract.Effect.UNSAFE in (call.effect, given.facts.effect) or call.basis is None:
         raise ValueError(f"{call.call_id} is unsafe and was started already")
-    digest = _digest(current, task, call, given)
+    digest = binding.digest(_key(current, task, call, given), task.task_id)
     judged = policy.confined(given.judged, given.facts.missing)
     if digest != call.digest or judged.verdict is verdicts.Verdict.HARD_STOP:
         current.act(decisions.ReleaseCall(call_id=call.call_id))

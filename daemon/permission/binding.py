@@ -7,19 +7,6 @@ from daemon.domain import ids, principals
 from tools import contract
 
 
-def digest(
-    spec: contract.ToolSpec,
-    arguments_json: str,
-    facts: contract.Facts,
-    policy_revision: str,
-    task_id: ids.TaskId,
-    requester: principals.Principal,
-) -> str:
-    """SHA-256, in hexadecimal, over everything that must not change between yes and run."""
-    parts = _parts(spec, arguments_json, facts, policy_revision, requester)
-    return _hash({**parts, "task": task_id})
-
-
 def key(
     spec: contract.ToolSpec,
     arguments_json: str,
@@ -27,18 +14,8 @@ def key(
     policy_revision: str,
     requester: principals.Principal,
 ) -> str:
-    """The digest less the task: the same call by the same principal, whenever it is proposed."""
-    return _hash(_parts(spec, arguments_json, facts, policy_revision, requester))
-
-
-def _parts(
-    spec: contract.ToolSpec,
-    arguments_json: str,
-    facts: contract.Facts,
-    policy_revision: str,
-    requester: principals.Principal,
-) -> dict[str, object]:
-    return {
+    """SHA-256, in hexadecimal, over everything that makes a call this one, whatever its task."""
+    parts = {
         "tool": spec.name,
         "version": spec.version,
         "arguments": arguments_json,
@@ -47,8 +24,14 @@ def _parts(
         "policy": policy_revision,
         "requester": requester,
     }
+    return _hash(json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":")))
 
 
-def _hash(parts: dict[str, object]) -> str:
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+def digest(call_key: str, task_id: ids.TaskId) -> str:
+    """SHA-256, in hexadecimal, over everything that must not change between yes and run: the key
+    of the call, and its task."""
+    return _hash(f"{call_key} {task_id}")
+
+
+def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()

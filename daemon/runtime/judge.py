@@ -31,7 +31,8 @@ class Judge:
     def __init__(self, load: Callable[[], Loaded], place: Callable[[str], command.Place]) -> None:
         self._load = load
         self._place = place
-        self._loaded: asyncio.Future[Loaded] | None = None
+        self._loading: asyncio.Future[Loaded] | None = None
+        self._loaded: Loaded | None = None
 
     async def load(self) -> Loaded:
         """The rules, loaded once.
@@ -41,8 +42,10 @@ class Judge:
             errors.ConfigFault: the file cannot be read.
         """
         if self._loaded is None:
-            self._loaded = asyncio.ensure_future(asyncio.to_thread(self._load))
-        return await asyncio.shield(self._loaded)
+            if self._loading is None:
+                self._loading = asyncio.ensure_future(asyncio.to_thread(self._load))
+            self._loaded = await asyncio.shield(self._loading)
+        return self._loaded
 
     async def said(self, text: str, folder: str) -> command.CommandJudgement:
         """What the rules say of a command's text in a folder."""

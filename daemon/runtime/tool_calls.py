@@ -144,14 +144,14 @@ class ToolCalls:
             _log.exception("tool_inspection_not_closed", call_id=call_id)
 
     def _fits(self, action: decisions.CallTool, held: _Held) -> bool:
-        digest = binding.digest(
+        call_key = binding.key(
             self._tools[action.site.tool].spec,
             held.call.arguments_json,
             held.inspection.facts,
             held.policy,
-            action.site.task_id,
             action.site.requester,
         )
+        digest = binding.digest(call_key, action.site.task_id)
         return digest == action.permit.digest and action.permit.call_id == action.site.call_id
 
     async def run(self, action: decisions.CallTool, cancelled: set[ids.CallId]) -> None:

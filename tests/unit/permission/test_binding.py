@@ -29,9 +29,8 @@ def digest(
     task: str = "task-1",
     requester: str = "local:owner",
 ) -> str:
-    return binding.digest(
-        spec, arguments, facts, policy, ids.TaskId(task), principals.Principal(requester)
-    )
+    key = binding.key(spec, arguments, facts, policy, principals.Principal(requester))
+    return binding.digest(key, ids.TaskId(task))
 
 
 def bound(*pairs: tuple[str, str]) -> contract.Facts:
