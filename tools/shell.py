@@ -207,10 +207,13 @@ def _input(password: bytes, held: contextlib.ExitStack) -> int:
 
 def _notes(inspected: shell_inspection.Inspected, appeared: list[str]) -> list[str]:
     """What a reader must know about the folder after the command."""
+    held = [one for one in shell_inspection.held_still(inspected) if one.replaced()]
+    replaced = [script.written for script in held]
+    if inspected.program.replaced() and inspected.program.path not in [one.path for one in held]:
+        replaced.append(inspected.program.path)
     notes = [
-        f"careful: {script.written} was replaced meanwhile, so what ran may not be what was asked"
-        for script in shell_inspection.held_still(inspected)
-        if script.replaced()
+        f"careful: {name} was replaced meanwhile, so what ran may not be what was asked"
+        for name in replaced
     ]
     if appeared:
         notes.append(f"careful: {', '.join(appeared)} changed, which other programs run or obey")

@@ -4,6 +4,7 @@ Looks up the folder, the programs, the scripts and the paths that a call names, 
 Judges nothing: what the facts mean is policy's.
 """
 
+import contextlib
 import fnmatch
 import hashlib
 import os
@@ -47,6 +48,10 @@ class Program:
         found = self.status
         return f"{self.path} {identity(found)} {found.st_size} {found.st_mtime_ns} {found.st_uid}"
 
+    def replaced(self) -> bool:
+        """Whether another file, or none, is there by now."""
+        return _replaced(self.path, self.status)
+
 
 @dataclass(frozen=True)
 class Script:
@@ -59,13 +64,17 @@ class Script:
 
     def replaced(self) -> bool:
         """Whether another file, or none, is there by now."""
-        try:
-            return identity(os.stat(self.path, follow_symlinks=False)) != identity(self.status)
-        except OSError:
-            return True
+        return _replaced(self.path, self.status)
 
     def digest(self) -> str:
         return hashlib.sha256(self.content).hexdigest()
+
+
+def _replaced(path: str, status: os.stat_result) -> bool:
+    try:
+        return identity(os.stat(path, follow_symlinks=False)) != identity(status)
+    except OSError:
+        return True
 
 
 def identity(status: os.stat_result) -> str:
@@ -134,33 +143,36 @@ def executed(words: Iterable[str], with_operators: bool) -> Iterator[str]:
                 yield word
 
 
-def scripts(command: str, argv: tuple[str, ...] | None, folder: str) -> list[Script]:
-    """The scripts of the folder that the command would run, as far as its form tells."""
+def scripts(
+    command: str, argv: tuple[str, ...] | None, folder: str, held: contextlib.ExitStack
+) -> list[Script]:
+    """The scripts of the folder that the command would run, as far as its form tells. Each stays
+    open in `held`, so that no other file can get its number."""
     words = executed(argv or tokens(command), with_operators=argv is None)
     found: dict[str, Script] = {}
     for word in words:
         path = os.path.realpath(os.path.join(folder, word))
         if view.within(path, folder) and path not in found and len(found) < _SCRIPTS:
-            script = _script(word, path)
+            script = _script(word, path, held)
             if script is not None:
                 found[path] = script
     return list(found.values())
 
 
-def _script(word: str, path: str) -> Script | None:
+def _script(word: str, path: str, held: contextlib.ExitStack) -> Script | None:
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return None
-    with os.fdopen(opened, "rb") as file:
-        status = os.fstat(opened)
-        if not stat.S_ISREG(status.st_mode):
-            return None
-        if status.st_size > _SCRIPT_BYTES:
-            raise contract.ToolFault(
-                f"{word} is larger than {_SCRIPT_BYTES} bytes: too large a script to inspect."
-            )
-        return Script(word, path, file.read(_SCRIPT_BYTES), status)
+    file = held.enter_context(os.fdopen(opened, "rb"))
+    status = os.fstat(opened)
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    if status.st_size > _SCRIPT_BYTES:
+        raise contract.ToolFault(
+            f"{word} is larger than {_SCRIPT_BYTES} bytes: too large a script to inspect."
+        )
+    return Script(word, path, file.read(_SCRIPT_BYTES), status)
 
 
 def held_still(script: Script, command: str, argv: tuple[str, ...] | None) -> bool:

@@ -80,7 +80,9 @@ def inspect(command: str, call: contract.Call, powers: launching.Powers, sudo: s
             inspected.hold(_found_sudo(inspected, sudo))
         else:
             inspected.hold(_direct(inspected) or _bash(inspected))
-        inspected.scripts = shell_facts.scripts(command, inspected.argv, inspected.folder)
+        inspected.scripts = shell_facts.scripts(
+            command, inspected.argv, inspected.folder, inspected.held
+        )
         inspected.facts = _facts(inspected, call)
     except BaseException:
         inspected.close()
