@@ -171,7 +171,7 @@ def card(view: views.ApprovalCard, palette: Palette = PLAIN) -> str:
     lines = [_marked(texts.CARD_TITLE.format(tool=tool), palette.bold, palette)]
     lines += [f"  | {line}" for line in inert_exact(view.card).split("\n")]
     lines += [f"  {texts.CARD_REASON.format(reason=one_line(why))}" for why in view.reasons]
-    if view.folder:
+    if view.folder and view.folder not in view.card:
         lines.append(f"  {texts.CARD_FOLDER.format(folder=one_line(view.folder))}")
     foot = texts.CARD_ID.format(id=one_line(view.approval_id))
     if view.expires_at is not None:

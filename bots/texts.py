@@ -139,10 +139,11 @@ CARD_REASON = "because: {reason}"
 CARD_FOLDER = "in {folder}"
 CARD_EXPIRES = "expires {at}"
 CARD_ID = "approval {id}"
-APPROVE_PROMPT = "Run it? [y]es / [N]o / [r]eason for no: "
-APPROVE_PROMPT_ALWAYS = "Run it? [y]es / [N]o / [a]lways / [r]eason for no: "
+APPROVE_PROMPT = "Run it? [y]es, once / [N]o / or say why not: "
+APPROVE_PROMPT_ALWAYS = "Run it? [y]es, once / [a]lways / [N]o / or say why not: "
 APPROVE_NOT_UNDERSTOOD = (
-    "Type y to run it, n or Enter to refuse, r and a reason to refuse and say why."
+    "Type y to run it once, n or Enter to refuse, or a sentence that says why not: "
+    "the agent then goes on with that."
 )
 APPROVE_NOT_ALWAYS = "“Always” is not possible for this one."
 REASON_PROMPT = "Why not? "
@@ -171,7 +172,27 @@ DECIDE_LEFT_UNKNOWN = (
     "Left waiting: ducklm decide {id} mark-done|run-again|abandon, or /waiting in the chat."
 )
 DECIDE_LEFT_RETRY = "Left waiting: ducklm decide {id} retry|abandon, or /waiting in the chat."
-SECRET_LEFT = "Task {id} waits for a secret, which this client cannot give yet."
+
+# --- grants, secrets, modes
+GRANTS_NONE = "Nothing runs unasked but what only reads."
+GRANT_TITLE = "{id}  until {until}, {uses} times more, allowed by {by}:"
+GRANT_FOR = "for {principal}, in {folder}"
+GRANT_GIVEN = "From now on it runs unasked. Take that back: ducklm grants revoke {id}"
+GRANT_ENDED = "{id} is taken back: its call asks again."
+SECRET_PROMPT = "Type {what}. It is not shown; Enter alone leaves it for later: "
+SECRET_LEFT = "Left waiting: ducklm secret {id}, or /waiting in the chat."
+SECRET_NOT_WAITED_FOR = "Task {id} waits for no secret."
+SECRET_NEEDS_TERMINAL = "There is no terminal to type it in. Pipe it in: ducklm secret TASK --stdin"
+MODES = {
+    "PLAN": "plan: it looks and plans; nothing that changes anything runs.",
+    "BUILD": "build: what only reads runs unasked, everything else asks.",
+    "YOLO": (
+        "yolo: normal commands run unasked in this conversation. What asks always still asks, "
+        "and so does everything once untrusted text was read."
+    ),
+}
+MODE_OTHER = "a mode that is unknown to this client"
+MODE_UNKNOWN = "The mode must be one of: {choices}."
 
 # --- cancelling
 CANCELLING = "cancelling the task… (Ctrl-C again leaves it)"
@@ -187,6 +208,8 @@ CHAT_QUIT_HINT = "Press Ctrl-C again or Ctrl-D to leave."
 CHAT_HELP = """\
 /new      start a new conversation
 /waiting  go through the tasks of this conversation that wait for you
+/mode     show or set what runs unasked: /mode plan, /mode build, /mode yolo
+/grants   list what you allowed always; /revoke ID takes one back
 /help     this list
 /quit     leave (also Ctrl-D, or Ctrl-C twice)
 Ctrl-C while a task runs cancels the task. A line that begins with // is sent with one / less."""
@@ -253,7 +276,24 @@ HELP_TASK_FILTER = "Only this task's."
 HELP_LIMIT = "At most so many."
 HELP_APPROVALS = "List what waits for a human, with exactly what would run."
 HELP_APPROVE = "Let an approval's call run."
-HELP_ALWAYS = "And the same call in the future, where that is allowed."
+HELP_ALWAYS = "And the same call in the future, where that is allowed; see ducklm grants."
+HELP_GRANTS = "What you allowed always: exactly one call each, by one person, in one folder."
+HELP_GRANTS_LIST = "List it, oldest first, with exactly what runs."
+HELP_GRANTS_REVOKE = "Take one back; its call asks again from the next time on."
+HELP_SECRET = """\
+Give the secret that a task waits for, such as the password for sudo.
+
+It is typed without being shown, or piped in with --stdin; it is never an argument. The daemon keeps
+it in memory until the one command that needs it begins, and writes it nowhere.
+"""
+HELP_SECRET_STDIN = "Read it from stdin: one line."
+HELP_MODE = """\
+Show or set how much a conversation's tasks may do unasked.
+
+plan: nothing that changes anything. build: what only reads; everything else asks. yolo: normal
+commands too; what asks always still asks, and so does everything once untrusted text was read.
+"""
+HELP_MODE_NAME = "plan, build or yolo."
 HELP_DENY = "Refuse an approval's call."
 HELP_REASON = "Tell the agent why; it then goes on with that. Without a reason the task ends."
 HELP_CANCEL = "Cancel a task; nothing of it starts afterwards."

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 import typer
 
 from bots import config, render, texts
-from bots.terminal import ask, chat, client, commands, faults, tokens, world
+from bots.terminal import ask, chat, client, commands, faults, permissions, tokens, world
 
 _Json = typing.Annotated[bool, typer.Option("--json", help=texts.HELP_JSON)]
 _Limit = typing.Annotated[int, typer.Option("--limit", min=1, help=texts.HELP_LIMIT)]
@@ -167,6 +167,38 @@ def _conversations(context: typer.Context, limit: _Limit = 50, as_json: _Json = 
     _with_session(context, lambda session: commands.conversations(session, limit, as_json))
 
 
+def _grants_list(context: typer.Context, as_json: _Json = False) -> None:
+    _with_session(context, lambda session: permissions.grants(session, as_json))
+
+
+def _grants_revoke(
+    context: typer.Context,
+    grant_id: typing.Annotated[str, typer.Argument(metavar="ID")],
+    as_json: _Json = False,
+) -> None:
+    _with_session(context, lambda session: permissions.revoke(session, grant_id, as_json))
+
+
+def _secret(
+    context: typer.Context,
+    task: _Task,
+    from_stdin: typing.Annotated[
+        bool, typer.Option("--stdin", help=texts.HELP_SECRET_STDIN)
+    ] = False,
+    as_json: _Json = False,
+) -> None:
+    _with_session(context, lambda session: permissions.secret(session, task, from_stdin, as_json))
+
+
+def _mode(
+    context: typer.Context,
+    conversation: typing.Annotated[str, typer.Argument(metavar="CONVERSATION")],
+    name: typing.Annotated[str, typer.Argument(metavar="MODE", help=texts.HELP_MODE_NAME)] = "",
+    as_json: _Json = False,
+) -> None:
+    _with_session(context, lambda session: permissions.mode(session, conversation, name, as_json))
+
+
 def _token_create(
     context: typer.Context,
     name: typing.Annotated[str, typer.Argument(metavar="NAME", help=texts.HELP_TOKEN_NAME)],
@@ -204,6 +236,13 @@ def _token_revoke(
     _with_session(context, lambda session: tokens.revoke(session, named, as_json))
 
 
+def _grant_commands() -> typer.Typer:
+    app = typer.Typer(help=texts.HELP_GRANTS, no_args_is_help=True, add_completion=False)
+    app.command("list", help=texts.HELP_GRANTS_LIST)(_grants_list)
+    app.command("revoke", help=texts.HELP_GRANTS_REVOKE)(_grants_revoke)
+    return app
+
+
 def _token_commands() -> typer.Typer:
     app = typer.Typer(help=texts.HELP_TOKEN, no_args_is_help=True, add_completion=False)
     app.command("create", help=texts.HELP_TOKEN_CREATE)(_token_create)
@@ -233,6 +272,9 @@ def build() -> typer.Typer:
     app.command("decide", help=texts.HELP_DECIDE)(_decide)
     app.command("status", help=texts.HELP_STATUS)(_status)
     app.command("conversations", help=texts.HELP_CONVERSATIONS)(_conversations)
+    app.command("mode", help=texts.HELP_MODE)(_mode)
+    app.command("secret", help=texts.HELP_SECRET)(_secret)
+    app.add_typer(_grant_commands(), name="grants")
     app.add_typer(_token_commands(), name="token")
     return app
 

@@ -96,4 +96,5 @@ def _response(end: turn.TurnEnd, conversation_id: str) -> tasks_pb2.AskResponse:
         answer=end.answer,
         reason=end.reason,
         approval_ids=end.approval_ids,
+        secret=end.secret,
     )

@@ -7,7 +7,8 @@ the prompt. A failed call ends that turn and never the chat.
 import dataclasses
 
 from bots import presenter, render, texts
-from bots.terminal import ask, console, faults, screen, turn, world
+from bots.terminal import ask, console, faults, permissions, screen, turn, world
+from proto.ducklm.v1 import common_pb2
 
 WAITING_LIMIT_TASKS = 50
 
@@ -43,6 +44,7 @@ class Chat:
     session: world.Session
     seats: turn.Seats
     conversation_id: str
+    next_mode: common_pb2.Mode.ValueType = common_pb2.MODE_UNSPECIFIED  # of one that is to begin
     exit_code: faults.Exit = faults.Exit.OK
 
     @property
@@ -100,18 +102,50 @@ class Chat:
             self._send(typed[1:])
         elif typed == "/new":
             self.conversation_id = ""
+            self.next_mode = common_pb2.MODE_UNSPECIFIED
             self._console.say(texts.CHAT_NEW)
         elif typed == "/waiting":
             self._go_through_waiting()
         elif typed == "/help":
             self._console.say(texts.CHAT_HELP)
         else:
-            command = render.one_line(typed.split()[0])
-            self._console.say(texts.CHAT_UNKNOWN_COMMAND.format(command=command))
+            self._command(*typed.split())
+
+    def _command(self, command: str, *arguments: str) -> None:
+        match command, arguments:
+            case "/mode", []:
+                self._show_mode()
+            case "/mode", [name]:
+                self._set_mode(permissions.mode_named(name.lower()))
+            case "/grants", []:
+                permissions.grants(self.session, as_json=False)
+            case "/revoke", [grant_id]:
+                permissions.revoke(self.session, grant_id, as_json=False)
+            case _:
+                shown = render.one_line(command)
+                self._console.say(texts.CHAT_UNKNOWN_COMMAND.format(command=shown))
+
+    def _show_mode(self) -> None:
+        mode = self.next_mode or common_pb2.BUILD
+        if self.conversation_id:
+            mode = self.session.client.conversation(self.conversation_id).mode
+        self._console.say(permissions.mode_told(mode))
+
+    def _set_mode(self, mode: common_pb2.Mode.ValueType) -> None:
+        """Of this conversation, or else of the one that the next message begins."""
+        if self.conversation_id:
+            key = self.session.world.new_key()
+            mode = self.session.client.set_mode(self.conversation_id, mode, key).mode
+        else:
+            self.next_mode = mode
+        self._console.say(permissions.mode_told(mode))
 
     def _send(self, text: str) -> None:
         text = ask.check_text(text)
-        self.conversation_id, begun = turn.begin(self.seats, text, self.conversation_id)
+        self.conversation_id, begun = turn.begin(
+            self.seats, text, self.conversation_id, self.next_mode
+        )
+        self.next_mode = common_pb2.MODE_UNSPECIFIED
         self._note(begun.follow().exit_code)
 
     def _go_through_waiting(self) -> None:

@@ -5,7 +5,7 @@ handed in. It must never retry, wait, or speak to the person.
 """
 
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import grpc
 
@@ -87,12 +87,19 @@ class Client:
     def status(self) -> admin_pb2.StatusResponse:
         return self._call(self._admin.Status, admin_pb2.StatusRequest())
 
-    def submit(self, text: str, conversation_id: str, key: str) -> tasks_pb2.SubmitResponse:
+    def submit(
+        self,
+        text: str,
+        conversation_id: str,
+        key: str,
+        mode: common_pb2.Mode.ValueType = common_pb2.MODE_UNSPECIFIED,
+    ) -> tasks_pb2.SubmitResponse:
         request = tasks_pb2.SubmitRequest(
             text=text,
             origin=_origin(),
             conversation_id=conversation_id,
             client_key=key,
+            mode=mode,
         )
         return self._call(self._tasks.Submit, request)
 
@@ -137,6 +144,18 @@ class Client:
             if not response.next_page_token:
                 return
 
+    def conversation(self, conversation_id: str) -> conversations_pb2.Conversation:
+        request = conversations_pb2.GetConversationRequest(conversation_id=conversation_id)
+        return self._call(self._conversations.Get, request)
+
+    def set_mode(
+        self, conversation_id: str, mode: common_pb2.Mode.ValueType, key: str
+    ) -> conversations_pb2.Conversation:
+        request = conversations_pb2.UpdateConversationRequest(
+            conversation_id=conversation_id, mode=mode, origin=_origin(), client_key=key
+        )
+        return self._call(self._conversations.Update, request)
+
     def approvals(self, limit: int) -> Iterator[approvals_pb2.Approval]:
         """Pending approvals, page by page."""
         request = approvals_pb2.ListApprovalsRequest(status=approvals_pb2.PENDING)
@@ -163,6 +182,25 @@ class Client:
             client_key=key,
         )
         return self._call(self._approvals.Resolve, request)
+
+    def grants(self) -> Sequence[approvals_pb2.Grant]:
+        """Every grant, oldest first."""
+        return self._call(self._approvals.ListGrants, approvals_pb2.ListGrantsRequest()).grants
+
+    def revoke_grant(self, grant_id: str, key: str) -> approvals_pb2.RevokeGrantResponse:
+        request = approvals_pb2.RevokeGrantRequest(
+            grant_id=grant_id, origin=_origin(), client_key=key
+        )
+        return self._call(self._approvals.RevokeGrant, request)
+
+    def provide_secret(self, task_id: str, secret: bytearray, key: str) -> tasks_pb2.Task:
+        request = approvals_pb2.ProvideSecretRequest(
+            task_id=task_id, secret=bytes(secret), origin=_origin(), client_key=key
+        )
+        try:
+            return self._call(self._approvals.ProvideSecret, request)
+        finally:
+            request.ClearField("secret")
 
     def create_token(self, request: admin_pb2.CreateTokenRequest) -> admin_pb2.CreateTokenResponse:
         return self._call(self._admin.CreateToken, request)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from bots import render
 from bots.terminal import interrupts
 
+_Read = typing.TypeVar("_Read", str, bytearray)
 _CLEAR_LINE: typing.Final = "\r\x1b[K"
 
 
@@ -21,6 +22,7 @@ class Console:
     stdout: typing.TextIO
     stderr: typing.TextIO
     read_line: Callable[[str], str]  # shows the prompt; raises EOFError
+    read_hidden: Callable[[str], bytearray]  # the same, and echoes nothing
     discard_typed_ahead: Callable[[], None]
     interrupts: interrupts.Interrupts
     interactive: bool = False  # a person can answer questions
@@ -71,11 +73,14 @@ class Console:
 
     def read(self, prompt: str) -> str:
         """Read a line; raises EOFError and KeyboardInterrupt."""
+        return self._read(self.read_line, prompt)
+
+    def _read(self, read: Callable[[str], _Read], prompt: str) -> _Read:
         self.clear_status()
         self.end_line()
         try:
             with self.interrupts.accepted():
-                return self.read_line(prompt)
+                return read(prompt)
         except (EOFError, KeyboardInterrupt):
             if self.interactive:  # no Enter ended the prompt's line
                 self.stderr.write("\n")
@@ -86,3 +91,8 @@ class Console:
         """Ask for a decision: what was typed before the question was seen is no answer to it."""
         self.discard_typed_ahead()
         return self.read(question).strip()
+
+    def ask_secret(self, question: str) -> bytearray:
+        """Ask for a secret; who has it wipes it. Raises EOFError and KeyboardInterrupt."""
+        self.discard_typed_ahead()
+        return self._read(self.read_hidden, question)

@@ -14,6 +14,7 @@ from bots.terminal import screen
 from proto.ducklm.v1 import (
     admin_pb2,
     approvals_pb2,
+    common_pb2,
     conversations_pb2,
     events_pb2,
     tasks_pb2,
@@ -48,13 +49,31 @@ def task(row: tasks_pb2.Task) -> str:
 def conversation(row: conversations_pb2.Conversation) -> str:
     """A conversation: when last used, id and title."""
     title = render.one_line(row.title, VALUE_CHARACTERS) or texts.CONVERSATION_UNTITLED
-    return f"{_time(row.updated_at)}  {render.one_line(row.conversation_id)}  {title}"
+    line = f"{_time(row.updated_at)}  {render.one_line(row.conversation_id)}  {title}"
+    if row.mode in (common_pb2.PLAN, common_pb2.YOLO):
+        line += f"  [{render.enum_name(common_pb2.Mode.DESCRIPTOR, row.mode).lower()}]"
+    return line
 
 
 def approval(row: approvals_pb2.Approval) -> str:
     """An approval with its card."""
     lines_of_card = render.card(presenter.card_of(row))
     return f"{lines_of_card}\n  task {render.one_line(row.task_id)}"
+
+
+def grant(row: approvals_pb2.Grant) -> str:
+    """A grant with exactly what runs."""
+    title = texts.GRANT_TITLE.format(
+        id=render.one_line(row.grant_id),
+        by=render.one_line(row.granted_by),
+        until=_time(row.expires_at),
+        uses=row.uses_left,
+    )
+    every = [title, *(f"  | {line}" for line in render.inert_exact(row.card).split("\n"))]
+    who = texts.GRANT_FOR.format(
+        principal=render.one_line(row.principal), folder=render.one_line(row.folder)
+    )
+    return "\n".join([*every, f"  {who}"])
 
 
 def resolved(row: approvals_pb2.Approval) -> str:
@@ -66,7 +85,10 @@ def resolved(row: approvals_pb2.Approval) -> str:
         row.decided_by,
         row.reason,
     )
-    return render.view_text(closed)
+    line = render.view_text(closed)
+    if row.grant_id:
+        line += "\n" + texts.GRANT_GIVEN.format(id=render.one_line(row.grant_id))
+    return line
 
 
 def event(row: events_pb2.Event) -> str:

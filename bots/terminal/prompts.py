@@ -12,7 +12,7 @@ from collections.abc import Callable
 import grpc
 
 from bots import presenter, render, texts, views
-from bots.terminal import client, console, faults, link
+from bots.terminal import client, console, faults, hidden, link
 from proto.ducklm.v1 import approvals_pb2, common_pb2, tasks_pb2
 
 
@@ -123,10 +123,32 @@ class Prompts:
                 return self._decide_unknown(task)
             if task.state in (common_pb2.MODEL_UNAVAILABLE, common_pb2.PARKED):
                 return self._decide_retry(task)
+            if task.state == common_pb2.AWAITING_SECRET:
+                return self._provide(task)
         except EOFError:
             pass
         self.console.say(left_waiting(task))
         return False
+
+    def _provide(self, task: tasks_pb2.Task) -> bool:
+        """Ask for a secret and hand it on; Ctrl-C, Ctrl-D and Enter alone give nothing."""
+        try:
+            secret = self.console.ask_secret(secret_question(task))
+        except KeyboardInterrupt:
+            secret = bytearray()
+        if not secret:
+            self.console.say(left_waiting(task))
+            return False
+        key = self.new_key()
+        try:
+            self.link.patiently(lambda: self.client.provide_secret(task.task_id, secret, key))
+        except faults.CallFault as fault:
+            if fault.code is not grpc.StatusCode.FAILED_PRECONDITION:
+                raise
+            self._tell_too_late(fault)
+        finally:
+            hidden.wipe(secret)
+        return True
 
     def _decide_unknown(self, task: tasks_pb2.Task) -> bool:
         for unknown in task.unknown_outcomes:
@@ -170,8 +192,16 @@ class Prompts:
         except faults.CallFault as fault:
             if fault.code is not grpc.StatusCode.FAILED_PRECONDITION:
                 raise
-            details = render.one_line(fault.details) or texts.NO_DETAILS
-            self.console.say(texts.FAILED_PRECONDITION.format(details=details))
+            self._tell_too_late(fault)
+
+    def _tell_too_late(self, fault: faults.CallFault) -> None:
+        details = render.one_line(fault.details) or texts.NO_DETAILS
+        self.console.say(texts.FAILED_PRECONDITION.format(details=details))
+
+
+def secret_question(task: tasks_pb2.Task) -> str:
+    """Asks for the secret that a task waits for."""
+    return texts.SECRET_PROMPT.format(what=render.one_line(task.secret))
 
 
 def left_waiting(task: tasks_pb2.Task) -> str:

@@ -50,8 +50,10 @@ class TextScreen:
             case views.Ended(state=common_pb2.COMPLETED):
                 self._console.clear_status()
                 self._console.end_line()
-            case views.Waiting(state=common_pb2.AWAITING_APPROVAL) if self._console.interactive:
-                pass
+            case views.Waiting(state=common_pb2.AWAITING_APPROVAL | common_pb2.AWAITING_SECRET) if (
+                self._console.interactive
+            ):
+                pass  # the question says it
             case (
                 views.TextDropped()
                 | views.TextEnded()

@@ -22,6 +22,7 @@ class TurnEnd:
     answer: str = ""
     reason: str = ""
     approval_ids: tuple[str, ...] = ()
+    secret: str = ""  # which one it waits for
     left: bool = False  # the person did not wait for it
 
     @property
@@ -158,6 +159,7 @@ class Turn:
             task.state,
             reason=task.reason,
             approval_ids=tuple(task.approval_ids),
+            secret=task.secret,
         )
 
     def _interrupted(self) -> TurnEnd | None:
@@ -181,8 +183,16 @@ class Turn:
         return TurnEnd(self.task_id, common_pb2.TASK_STATE_UNSPECIFIED, left=True)
 
 
-def begin(seats: Seats, text: str, conversation_id: str) -> tuple[str, Turn]:
-    """Submit a text; the conversation's id and the turn to follow. Raises CallFault."""
+def begin(
+    seats: Seats,
+    text: str,
+    conversation_id: str,
+    mode: common_pb2.Mode.ValueType = common_pb2.MODE_UNSPECIFIED,
+) -> tuple[str, Turn]:
+    """Submit a text; the conversation's id and the turn to follow. Raises CallFault.
+
+    The mode is that of a conversation which begins with it.
+    """
     key = seats.new_key()
-    accepted = seats.link.patiently(lambda: seats.client.submit(text, conversation_id, key))
+    accepted = seats.link.patiently(lambda: seats.client.submit(text, conversation_id, key, mode))
     return accepted.conversation_id, Turn(seats, accepted.task_id, accepted.seq - 1)

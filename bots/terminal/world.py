@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 import grpc
 
 from bots import config, render
-from bots.terminal import client, console, faults, interrupts, link, screen, turn
+from bots.terminal import client, console, faults, hidden, interrupts, link, screen, turn
 
 with contextlib.suppress(ImportError):  # some builds of Python have none
     import readline  # noqa: F401  # `input` then edits its line and recalls earlier ones
@@ -109,6 +109,7 @@ def _process_console() -> console.Console:
         stdout=sys.stdout,
         stderr=sys.stderr,
         read_line=input if in_terminal and out_terminal else _read_plain_line,
+        read_hidden=hidden.read,
         discard_typed_ahead=_discard_typed_ahead if in_terminal else _nothing,
         interrupts=interrupts.Interrupts(),
         interactive=in_terminal and err_terminal,

@@ -82,6 +82,7 @@ class Person:
     lines: list[str | KeyboardInterrupt]
     questions: list[str] = dataclasses.field(default_factory=list)
     discarded: int = 0
+    handed_out: list[bytearray] = dataclasses.field(default_factory=list)
 
     def read_line(self, prompt: str) -> str:
         self.questions.append(prompt)
@@ -91,6 +92,11 @@ class Person:
         if isinstance(line, KeyboardInterrupt):
             raise line
         return line
+
+    def read_hidden(self, prompt: str) -> bytearray:
+        """The same for a secret; what was handed out can be looked at afterwards."""
+        self.handed_out.append(bytearray(self.read_line(prompt).encode()))
+        return self.handed_out[-1]
 
     def discard_typed_ahead(self) -> None:
         self.discarded += 1
@@ -271,6 +277,7 @@ def _world(
         stdout=daemon.stdout,
         stderr=daemon.stderr,
         read_line=person.read_line,
+        read_hidden=person.read_hidden,
         discard_typed_ahead=person.discard_typed_ahead,
         interrupts=interrupts.Interrupts(),
         interactive=setting.interactive,

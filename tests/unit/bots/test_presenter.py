@@ -4,7 +4,7 @@ import typing
 from collections.abc import Sequence
 
 import pytest
-from google.protobuf import message
+from google.protobuf import message, timestamp_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -209,6 +209,98 @@ TABLE: dict[str, tuple[Sequence[events_pb2.Update], Sequence[views.View]]] = {
     "progress": (
         [updates.progress(events_pb2.Progress.PREFILL, 1, 2, 3)],
         [views.Progress(T, views.Stage.READING, 1, 2, 3)],
+    ),
+    "a tool that ran because it was allowed always": (
+        [updates.tool_proposed(2), updates.tool_started(3, basis="grant")],
+        [views.ToolStarted(T, "tool-1", "shell_exec", "ls", 1, "grant")],
+    ),
+    "untrusted text": (
+        [updates.tainted(1, ("forwarded", "m-1"), ("many", ""))],
+        [
+            views.Notice(
+                T,
+                "this task has read untrusted text: a forwarded message (m-1), "
+                "many untrusted places",
+            )
+        ],
+    ),
+    "more of it than can be named": (
+        [updates.tainted(1, *(("web", str(number)) for number in range(7)))],
+        [
+            views.Notice(
+                T,
+                "this task has read untrusted text: the web (0), the web (1), the web (2), "
+                "the web (3), the web (4), and 2 more",
+            )
+        ],
+    ),
+    "untrusted text in a project, and trust in it": (
+        [
+            updates.update(
+                1,
+                events_pb2.Event(
+                    project_tainted=events_pb2.ProjectTainted(
+                        folder="/p", sources=[common_pb2.TaintSource(kind="of a newer daemon")]
+                    )
+                ),
+            ),
+            updates.update(
+                2,
+                events_pb2.Event(
+                    project_trusted=events_pb2.ProjectTrusted(folder="/p", principal="local:owner")
+                ),
+            ),
+        ],
+        [
+            views.Notice(T, "untrusted text may have come into /p: of a newer daemon"),
+            views.Notice(T, "/p is trusted again, says local:owner"),
+        ],
+    ),
+    "a grant, and its end": (
+        [
+            updates.update(
+                1,
+                events_pb2.Event(
+                    grant_created=events_pb2.GrantCreated(
+                        grant_id="grant-1",
+                        granted_by="local:owner",
+                        uses=9,
+                        expires_at=timestamp_pb2.Timestamp(seconds=86_400),
+                    )
+                ),
+            ),
+            updates.update(
+                2,
+                events_pb2.Event(
+                    grant_revoked=events_pb2.GrantRevoked(
+                        grant_id="grant-1", principal="local:owner"
+                    )
+                ),
+            ),
+        ],
+        [
+            views.Notice(
+                T,
+                "allowed always by local:owner: this call runs unasked until 1970-01-02, "
+                "at most 9 times (grant grant-1)",
+            ),
+            views.Notice(T, "grant grant-1 was taken back by local:owner: its call asks again"),
+        ],
+    ),
+    "a secret": (
+        [
+            updates.secret_requested(1),
+            updates.update(
+                2,
+                events_pb2.Event(
+                    secret_provided=events_pb2.SecretProvided(principal="local:owner")
+                ),
+            ),
+        ],
+        [
+            views.Notice(T, "a secret is needed: the password for sudo"),
+            views.Notice(T, "the secret was given by local:owner"),
+        ],
     ),
     "a recovery": (
         [updates.update(1, events_pb2.Event(task_recovered=events_pb2.TaskRecovered(count=2)))],

@@ -146,9 +146,9 @@ def test_no_view_lets_a_foreign_character_through(text: str) -> None:
     for view in (
         views.TextPiece(T, text, text),
         views.AnswerText(T, text, text, True),
-        views.ToolStarted(T, text, text, text, 2),
+        views.ToolStarted(T, text, text, text, 2, text),
         views.ToolEnded(T, text, text, text, Outcome.FAILED, 1, text, text, 1),
-        views.ApprovalCard(T, text, text, text, (text,), True, None),
+        views.ApprovalCard(T, text, text, text, (text,), True, None, f"/{text}"),
         views.ApprovalClosed(T, text, text, text, text),
         views.Notice(T, text),
         views.Waiting(T, common_pb2.PARKED, text),
@@ -166,11 +166,33 @@ def test_names_of_newer_daemons_are_numbers() -> None:
     assert render.view_text(unknown) == "[ended]"
 
 
+@pytest.mark.parametrize(
+    ("basis", "wanted"),
+    [
+        ("", "$ ls"),
+        ("read_only", "$ ls"),
+        ("approval", "$ ls"),
+        ("grant", "$ ls (allowed always before)"),
+        ("yolo", "$ ls (unasked: this conversation is in mode yolo)"),
+    ],
+)
+def test_what_ran_unasked_says_why(basis: str, wanted: str) -> None:
+    assert render.view_text(views.ToolStarted(T, "c", "t", "ls", 1, basis)) == wanted
+
+
+@pytest.mark.parametrize(("card", "lines"), [("write a", 1), ("write a\nfolder: /p", 0)])
+def test_a_card_names_its_folder_once(card: str, lines: int) -> None:
+    shown = render.card(views.ApprovalCard(T, "a", "t", card, (), False, None, "/p"))
+    assert shown.count("  in /p") == lines
+    assert shown.count("/p") == 1
+
+
 def test_every_state_stage_and_outcome_has_words() -> None:
     states = set(common_pb2.TaskState.keys()) - {"TASK_STATE_UNSPECIFIED"}
     assert set(texts.STATES) == states
     outcomes = set(events_pb2.ToolCallEnded.Outcome.keys()) - {"OUTCOME_UNSPECIFIED"}
     assert set(texts.OUTCOMES) == outcomes
     assert set(texts.STAGES) == {stage.value for stage in views.Stage}
+    assert set(texts.MODES) == set(common_pb2.Mode.keys()) - {"MODE_UNSPECIFIED"}
     statuses = set(approvals_pb2.ApprovalStatus.keys()) - {"APPROVAL_STATUS_UNSPECIFIED"}
     assert set(texts.APPROVAL_STATUSES) == statuses

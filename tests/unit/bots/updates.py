@@ -60,8 +60,10 @@ def tool_proposed(
     return update(seq, events_pb2.Event(tool_call_proposed=proposed))
 
 
-def tool_started(seq: int, call_id: str = "tool-1", attempt: int = 1) -> events_pb2.Update:
-    started = events_pb2.ToolCallStarted(call_id=call_id, attempt=attempt)
+def tool_started(
+    seq: int, call_id: str = "tool-1", attempt: int = 1, basis: str = ""
+) -> events_pb2.Update:
+    started = events_pb2.ToolCallStarted(call_id=call_id, attempt=attempt, basis=basis)
     return update(seq, events_pb2.Event(tool_call_started=started))
 
 
@@ -99,6 +101,16 @@ def approval_resolved(
         approval_id=approval_id, call_id="tool-1", outcome=outcome, decided_by=by
     )
     return update(seq, events_pb2.Event(approval_resolved=resolved))
+
+
+def tainted(seq: int, *sources: tuple[str, str]) -> events_pb2.Update:
+    named = [common_pb2.TaintSource(kind=kind, source_id=which) for kind, which in sources]
+    return update(seq, events_pb2.Event(task_tainted=events_pb2.TaskTainted(sources=named)))
+
+
+def secret_requested(seq: int, what: str = "the password for sudo") -> events_pb2.Update:
+    requested = events_pb2.SecretRequested(call_id="tool-1", what=what)
+    return update(seq, events_pb2.Event(secret_requested=requested))
 
 
 def live(offset: int, text: str, call_id: str = "call-1", tool: bool = False) -> events_pb2.Update:
