@@ -49,8 +49,8 @@ def _in_url(data: bytes) -> Iterator[str]:
     """As the parts of a URL have it, as forms have it, and with every byte escaped."""
     for kept in (_IN_URL, _IN_URL + b"/", _IN_URL + b" ", b""):
         for code in ("%{:02X}", "%{:02x}"):
-            written = (chr(byte) if byte in kept else code.format(byte) for byte in data)
-            yield "".join(written).replace(" ", "+")
+            written = "".join(chr(byte) if byte in kept else code.format(byte) for byte in data)
+            yield from (written, written.replace(" ", "+"))
 
 
 class Redactor:

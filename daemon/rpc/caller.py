@@ -1,6 +1,8 @@
 """Who makes the call that is being served, and under which correlation id."""
 
+import contextlib
 import contextvars
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from daemon.domain import principals
@@ -8,10 +10,11 @@ from daemon.domain import principals
 
 @dataclass(frozen=True)
 class Caller:
-    """The credential and correlation id of one call."""
+    """The credential and correlation id of one call, and what is to be done at its end."""
 
     credential: principals.Credential
     correlation_id: str
+    at_end: contextlib.ExitStack
 
 
 _current: contextvars.ContextVar[Caller] = contextvars.ContextVar("caller")
@@ -29,3 +32,8 @@ def current() -> Caller:
         LookupError: no interceptor has let a caller in.
     """
     return _current.get()
+
+
+def at_end(do: Callable[[], None]) -> None:
+    """Have something done once the call has ended and its fault, if it has one, is logged."""
+    current().at_end.callback(do)

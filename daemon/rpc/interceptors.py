@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import grpc
 import structlog
@@ -129,14 +129,18 @@ class _Guard:
 
         async def guarded(request: Any, context: Context) -> Any:
             correlation_id = _correlation_id(context)
+            at_end = contextlib.ExitStack()
             try:
-                grant = self._enter(context, correlation_id)
+                grant = self._enter(context, correlation_id, at_end)
                 if isinstance(request, message.Message):
                     validation.check(request)
                 async with grant.waiting() if unbounded else asyncio.timeout(UNARY_SECONDS):
                     return await serve(request, context)
             except (Exception, asyncio.CancelledError) as error:
-                await _abort(context, error, correlation_id, self._method)
+                fault = _fault_of_call(error, self._method)
+            finally:
+                at_end.close()
+            return await _abort(context, fault, correlation_id)
 
         return guarded
 
@@ -145,8 +149,9 @@ class _Guard:
 
         async def guarded(request: Any, context: Context) -> AsyncIterator[Any]:
             correlation_id = _correlation_id(context)
+            at_end = contextlib.ExitStack()
             try:
-                grant = self._enter(context, correlation_id)
+                grant = self._enter(context, correlation_id, at_end)
                 if checked:
                     validation.check(request)
                 async with contextlib.aclosing(serve(request, context)) as answers:
@@ -154,14 +159,20 @@ class _Guard:
                         async with grant.waiting():
                             answer = await anext(answers, None)
                         if answer is None:
-                            return
+                            break
                         yield answer
+                return
             except (Exception, asyncio.CancelledError) as error:
-                await _abort(context, error, correlation_id, self._method)
+                fault = _fault_of_call(error, self._method)
+            finally:
+                at_end.close()
+            await _abort(context, fault, correlation_id)
 
         return guarded
 
-    def _enter(self, context: Context, correlation_id: str) -> credentials.Grant:
+    def _enter(
+        self, context: Context, correlation_id: str, at_end: contextlib.ExitStack
+    ) -> credentials.Grant:
         grant = self._known.find(_token(context))
         if grant is None:
             raise _Fault(
@@ -177,7 +188,7 @@ class _Guard:
                 f"This token may not do that: it lacks the scope {scope or 'of this method'}.",
             )
         structlog.contextvars.bind_contextvars(correlation_id=correlation_id)
-        caller.enter(caller.Caller(grant.credential, correlation_id))
+        caller.enter(caller.Caller(grant.credential, correlation_id, at_end))
         return grant
 
 
@@ -233,9 +244,13 @@ def _ended_by_caller(error: BaseException) -> bool:
     return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
-async def _abort(context: Context, error: BaseException, correlation_id: str, method: str) -> None:
+def _fault_of_call(error: BaseException, method: str) -> _Fault:
+    """How a call ends by an error, which is logged here; raises it when the call ended before."""
     if isinstance(error, aio.AbortError) or _ended_by_caller(error):
         raise error
-    fault = _fault(error, method)
+    return _fault(error, method)
+
+
+async def _abort(context: Context, fault: _Fault, correlation_id: str) -> NoReturn:
     sentence = f"{fault.sentence} (correlation id {correlation_id})"
     await context.abort(fault.code, sentence, (("x-correlation-id", correlation_id),))

@@ -189,6 +189,7 @@ def _engine(path: Path, connections: int, pragmas: tuple[str, ...]) -> sqlalchem
         poolclass=pool.QueuePool,
         pool_size=connections,
         max_overflow=0,
+        hide_parameters=True,  # what people said is in them, and errors are logged
         connect_args={
             "isolation_level": None,
             "check_same_thread": False,
