@@ -10,7 +10,7 @@ from tests import running_daemon
 from tests.e2e import terminal
 from tests.integration.rpc import work
 
-QUESTION = "Run it? [y]es / [N]o / [r]eason for no: "
+QUESTION = "[N]o / or say why not: "
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_a_card_with_yes(chat: terminal.Person, api: running_daemon.Api) -> None
 
 @pytest.mark.spec("C-04")
 def test_a_card_with_no(chat: terminal.Person, api: running_daemon.Api) -> None:
-    chat.type("`echo not-this`\n")
+    chat.type("`env echo not-this`\n")
     chat.sees(QUESTION)
     chat.type("\n")
     chat.sees("a command was not allowed")
@@ -110,7 +110,7 @@ def test_a_daemon_that_restarts_underneath() -> None:
         again = chat.sees(terminal.PROMPT)
         assert again.count(work.SLOW_WORDS) == 1
         assert len(re.findall("connection lost", chat.shown)) == 1
-        chat.type("`echo after-the-restart`\n")
+        chat.type("`env echo after-the-restart`\n")
         chat.sees(QUESTION)
         daemon.kill()
         daemon.start()

@@ -48,7 +48,7 @@ def test_a_failed_task_is_exit_code_1(daemon: running_daemon.RunningDaemon) -> N
 def test_what_waits_for_a_human_is_exit_code_4(
     daemon: running_daemon.RunningDaemon, api: running_daemon.Api
 ) -> None:
-    done = terminal.run(daemon, "ask", "`echo run-by-approve`")
+    done = terminal.run(daemon, "ask", "`env echo run-by-approve`")
     assert (done.returncode, done.stdout) == (4, "")
     listed = terminal.run(daemon, "approvals", "--json")
     (row,) = [
