@@ -17,13 +17,12 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import structlog
 
 from daemon import exits, logs, model_slots, workplace
-from daemon.config import permissions
 from daemon.config import settings as configured
 from daemon.decide import turn
 from daemon.domain import errors, inputs, redaction, views
@@ -166,7 +165,7 @@ class Daemon:
         async with AsyncExitStack() as stack:
             parts = await self.assemble(stack)
             watched = await stack.enter_async_context(supervisor.Supervisor())
-            if permissions.own_files(self._folders.config):
+            if workplace.has_rules(self._folders):
                 await parts.judging.load()  # a fault in them stops the start
             addresses = _addresses(self._chosen.daemon.daemon.listen, self._folders.state)
             clean = await parts.store.drained()
@@ -210,10 +209,10 @@ class Daemon:
             self._clock,
             lambda kind, subject: box.post(inputs.TimerFired(timer=kind, subject=subject)),
         )
-        listen = self._chosen.daemon.daemon.listen
+        place = workplace.place(self._folders, self._chosen.daemon.daemon.listen)
         judging = judge.Judge(
-            lambda: permissions.load(self._folders.config),
-            lambda folder: workplace.place(self._folders, listen, folder),
+            lambda: _load_rules(self._folders.config),
+            lambda folder: replace(place, cwd=folder),
         )
         keep_ms = limits.secret_seconds * 1000
         secrets = vault.Vault(self._clock, keep_ms, self._redactor)
@@ -350,6 +349,12 @@ class Daemon:
         except errors.StorageFault as error:
             _log.error("drain_not_kept", reason=str(error))
         _log.info("drained")
+
+
+def _load_rules(folders: Sequence[Path]) -> judge.Loaded:
+    from daemon.config import permissions
+
+    return permissions.load(folders)
 
 
 def _calm_collector() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from daemon.permission import command
+from daemon.permission import findings
 from daemon.runtime import tool_calls
 
 
@@ -18,6 +18,14 @@ class Folders:
     """Those of the owner's settings, from the one that counts least; read only."""
 
 
+RULES = "permissions.toml"
+
+
+def has_rules(folders: Folders) -> bool:
+    """Whether the owner has rules of their own."""
+    return any((folder / RULES).exists() for folder in folders.config)
+
+
 def made(folders: Folders, named: str) -> tool_calls.Workplace:
     """Where calls work: the named folder, else the default project's, which is made if missing."""
     folder = Path(named).expanduser() if named else folders.projects / "default"
@@ -26,11 +34,12 @@ def made(folders: Folders, named: str) -> tool_calls.Workplace:
     return tool_calls.Workplace(str(folder.resolve()), tuple(str(one.resolve()) for one in hidden))
 
 
-def place(folders: Folders, listen: Sequence[str], folder: str) -> command.Place:
-    """Where a call in a folder runs, for the judge; `listen` are the daemon's addresses."""
+def place(folders: Folders, listen: Sequence[str]) -> findings.Place:
+    """Where a call runs, for the judge, in whichever folder; `listen` are the daemon's addresses.
+    Looked up once: the folders do not move while the daemon runs."""
     ports = (address.rpartition(":")[2] for address in listen)
-    return command.Place(
-        cwd=folder,
+    return findings.Place(
+        cwd="/",
         home=str(Path.home().resolve()),
         state=str(folders.state.resolve()),
         config=str(folders.config[-1].resolve()) if folders.config else "/nonexistent",

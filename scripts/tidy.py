@@ -23,7 +23,8 @@ LINE_COLUMNS = 100
 
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("inner-import", "daemon/__main__.py"): "the lock comes before the heavy imports",
-    ("inner-import", "daemon/bootstrap.py"): "psutil: every start would pay for a status",
+    ("inner-import", "daemon/bootstrap.py"): "psutil, the rules: every start would wait for them",
+    ("inner-import", "daemon/runtime/judge.py"): "the parsers: every start would wait for them",
     ("inner-import", "daemon/config/upgrade.py"): "tomlkit: few starts rewrite a file",
     ("broad-except", "tests/unit/bots/stage.py"): "what fails beside is raised on the main thread",
 }

@@ -44,6 +44,7 @@ def gather(current: turn.Turn, task: world.Task) -> None:
             submitted_seq=task.submitted_seq,
             system=current.rules.system_prompt,
             turn=_turn_parts(task),
+            correlation_id=task.correlation_id,
         )
     )
 

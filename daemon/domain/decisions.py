@@ -45,6 +45,7 @@ class GatherContext:
     submitted_seq: int
     system: str
     turn: tuple[TurnPart, ...]
+    correlation_id: str
 
 
 @dataclass(frozen=True, slots=True)

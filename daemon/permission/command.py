@@ -7,7 +7,6 @@ what the verdict rests on and is to be looked up.
 
 from collections.abc import Mapping
 
-from daemon.domain import base, verdicts
 from daemon.permission import (
     deception,
     findings,
@@ -19,6 +18,7 @@ from daemon.permission import (
 )
 
 Place = findings.Place
+CommandJudgement = findings.CommandJudgement
 EXAMPLE_PLACE = Place(
     cwd="/home/agent/workspace",
     home="/home/agent",
@@ -29,20 +29,6 @@ EXAMPLE_PLACE = Place(
 _SHELL_ONLY = frozenset(
     ("cd", "command", "type", "ulimit", "umask", "times", "hash", "set", "export", "pushd", "popd")
 )
-
-
-class CommandJudgement(base.Value):
-    """What policy says of a command. `refused` goes before the verdict, which then is a hard stop.
-    `argv` are plain words that run without a shell; `rules` are the findings' names."""
-
-    verdict: verdicts.Verdict
-    reasons: tuple[str, ...]
-    always_allowed: bool
-    argv: tuple[str, ...] | None = None
-    refused: bool = False
-    rules: tuple[str, ...] = ()
-    programs: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
 
 
 def judge(known: rules.Rules, text: str, place: Place) -> CommandJudgement:

@@ -5,7 +5,7 @@ Answers for the place that a command runs in. Never decides.
 
 from dataclasses import dataclass, field
 
-from daemon.domain import verdicts
+from daemon.domain import base, verdicts
 
 Verdict = verdicts.Verdict
 
@@ -73,3 +73,17 @@ class Findings:
         """In plain words, the strictest first, each once."""
         ordered = sorted(self.found.values(), key=lambda f: verdicts.ORDER[f.verdict], reverse=True)
         return tuple(dict.fromkeys(finding.reason for finding in ordered))
+
+
+class CommandJudgement(base.Value):
+    """What policy says of a command. `refused` goes before the verdict, which then is a hard stop.
+    `argv` are plain words that run without a shell; `rules` are the findings' names."""
+
+    verdict: verdicts.Verdict
+    reasons: tuple[str, ...]
+    always_allowed: bool
+    argv: tuple[str, ...] | None = None
+    refused: bool = False
+    rules: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()

@@ -44,7 +44,12 @@ class Effects:
             return
         match action:
             case decisions.GatherContext():
-                self._start(action.kind, lambda: self._models.gather(action), action.task_id, "")
+                self._start(
+                    action.kind,
+                    lambda: self._models.gather(action),
+                    action.task_id,
+                    action.correlation_id,
+                )
             case decisions.CallModel():
                 request, correlation_id = action.request, action.correlation_id
                 started = self._start(
@@ -97,8 +102,8 @@ class Effects:
     ) -> asyncio.Task[None]:
         with structlog.contextvars.bound_contextvars(correlation_id=correlation_id):
             started = asyncio.create_task(self._between(kind, begin))
+            started.add_done_callback(lambda ended: self._done(ended, task_id))
         self._all.add(started)
-        started.add_done_callback(lambda ended: self._done(ended, task_id))
         return started
 
     async def _between(self, kind: str, begin: _Begin) -> None:

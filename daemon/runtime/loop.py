@@ -195,7 +195,11 @@ class RuntimeLoop:
             step, after = orchestrator.advance(self._rules, batch.tentative, stamped)
             batch.add(envelope, step, after)
         except Exception as error:  # a fault of one decision must not end the daemon
-            _log.exception("decision_failed", input=type(envelope.input).__name__)
+            _log.exception(
+                "decision_failed",
+                input=type(envelope.input).__name__,
+                correlation_id=_correlation_id(batch.tentative, envelope.input),
+            )
             self._contain(batch, envelope, stamped, error)
 
     def _contain(
@@ -219,7 +223,8 @@ class RuntimeLoop:
                 self._rules, batch.tentative, replace(stamped, input=abort)
             )
         except Exception:
-            _log.exception("abort_failed", task_id=task_id)
+            correlation_id = _correlation_id(batch.tentative, abort)
+            _log.exception("abort_failed", task_id=task_id, correlation_id=correlation_id)
             return
         batch.add(inbox.Envelope(abort), step, after)
 
@@ -270,6 +275,14 @@ async def _whole(begun: Coroutine[None, None, None]) -> None:
     except asyncio.CancelledError:
         await running
         raise
+
+
+def _correlation_id(current: world.World, given: inputs.Input) -> str:
+    """Of the request that an input is or came of; empty when it came of none."""
+    if isinstance(given, inputs.RpcInput):
+        return given.correlation_id
+    task = current.tasks.get(getattr(given, "task_id", ids.TaskId("")))
+    return task.correlation_id if task is not None else ""
 
 
 _STARTERS = (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import structlog
 
 from daemon.domain import decisions, errors, events, ids, inputs, redaction, verdicts
-from daemon.permission import binding, command
+from daemon.permission import binding, findings
 from daemon.runtime import bus, contents, inbox, judge, ports, vault
 from tools import contract
 
@@ -93,7 +93,7 @@ class ToolCalls:
         try:
             given = await self._inspected(site, call)
         except contract.ToolFault as error:
-            message = str(error)
+            message = self._redactor.redact(str(error))
         except Exception:  # a broken tool must not end the daemon
             _log.exception("tool_inspection_broke", tool=site.tool)
             message = _BROKEN
@@ -266,7 +266,7 @@ class ToolCalls:
         )
 
 
-def _prepared(call: contract.Call, said: command.CommandJudgement) -> contract.Call:
+def _prepared(call: contract.Call, said: findings.CommandJudgement) -> contract.Call:
     """The call with what is to be looked up, and confined to reading where it only reads."""
     names = judge.names(said)
     reads = said.verdict is verdicts.Verdict.ALLOW_READONLY and not names.elevated
