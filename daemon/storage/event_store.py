@@ -1,27 +1,32 @@
 """The log in SQLite: appends events, and reads them back in order.
 
-Never skips a number: a gap or a repetition is refused here, and once more by the primary key.
+Never skips a number: a gap or a repetition is refused here, and once more by the primary key. Asks
+by the tables' columns, not by their classes, whose mapping would be made at each start.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy
-import sqlmodel
 
 from daemon.domain import events, ids
 from daemon.storage import bulk, codec, projections, tables
 
 _EVENT = tables.METADATA.tables["event"]
-_READ_COLUMNS = (
-    sqlmodel.col(tables.Event.seq),
-    sqlmodel.col(tables.Event.at_ms),
-    sqlmodel.col(tables.Event.task_id),
-    sqlmodel.col(tables.Event.conversation_id),
-    sqlmodel.col(tables.Event.correlation_id),
-    sqlmodel.col(tables.Event.type),
-    sqlmodel.col(tables.Event.version),
-    sqlmodel.col(tables.Event.body),
+_TASK = tables.METADATA.tables["task"]
+_CONVERSATION = tables.METADATA.tables["conversation"]
+_READ_COLUMNS = tuple(
+    _EVENT.c[name]
+    for name in (
+        "seq",
+        "at_ms",
+        "task_id",
+        "conversation_id",
+        "correlation_id",
+        "type",
+        "version",
+        "body",
+    )
 )
 
 
@@ -63,7 +68,7 @@ def append(
 
 def head_seq(connection: sqlalchemy.Connection) -> int:
     """The last sequence number; 0 when the log is empty."""
-    last = connection.execute(sqlalchemy.select(sqlalchemy.func.max(tables.Event.seq))).scalar()
+    last = connection.execute(sqlalchemy.select(sqlalchemy.func.max(_EVENT.c.seq))).scalar()
     return last or 0
 
 
@@ -76,16 +81,16 @@ def read(
     conversation_id: ids.ConversationId | None = None,
 ) -> tuple[events.Recorded, ...]:
     """At most `limit` events after a sequence number, in order."""
-    seq = sqlmodel.col(tables.Event.seq)
+    seq = _EVENT.c.seq
     query = sqlalchemy.select(*_READ_COLUMNS).where(seq > after_seq)
     if task_id is not None:
-        begun = sqlalchemy.select(sqlmodel.col(tables.Task.submitted_seq))
-        begun = begun.where(sqlmodel.col(tables.Task.task_id) == task_id)
-        query = query.where(sqlmodel.col(tables.Event.task_seq) == begun.scalar_subquery())
+        begun = sqlalchemy.select(_TASK.c.submitted_seq)
+        begun = begun.where(_TASK.c.task_id == task_id)
+        query = query.where(_EVENT.c.task_seq == begun.scalar_subquery())
     if conversation_id is not None:
-        begun = sqlalchemy.select(sqlmodel.col(tables.Conversation.created_seq))
-        begun = begun.where(sqlmodel.col(tables.Conversation.conversation_id) == conversation_id)
-        query = query.where(sqlmodel.col(tables.Event.conversation_seq) == begun.scalar_subquery())
+        begun = sqlalchemy.select(_CONVERSATION.c.created_seq)
+        begun = begun.where(_CONVERSATION.c.conversation_id == conversation_id)
+        query = query.where(_EVENT.c.conversation_seq == begun.scalar_subquery())
     return tuple(_decode(connection.execute(query.order_by(seq).limit(limit)), read_by))
 
 
