@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from proto.ducklm.v1 import common_pb2
 from tests import running_daemon
 from tests.integration.rpc import work
 
@@ -232,6 +233,49 @@ def test_conversations(curl: Grpcurl) -> None:
     assert curl.call("Conversations/Get", {"conversation_id": conversation_id}) == renamed
     listed = curl.call("Conversations/List", {"page": {"size": 500}})["conversations"]
     assert renamed in listed
+
+
+@pytest.mark.spec("C-06")
+def test_modes_grants_and_trust(curl: Grpcurl) -> None:
+    made = curl.call("Conversations/Create", {"mode": "YOLO"})
+    assert made["mode"] == "YOLO"
+    changed = {"conversation_id": made["conversation_id"], "mode": "PLAN"}
+    assert curl.call("Conversations/Update", changed)["mode"] == "PLAN"
+    command = f"`env echo granted over {'tcp' if ':' in curl.address else 'a socket'}`"
+    asked = curl.call("Tasks/Ask", {"submit": {"text": command}})
+    allowed = curl.call(
+        "Approvals/Resolve", {"approval_id": asked["approval_ids"][0], "answer": "ALLOW_ALWAYS"}
+    )
+    grants = curl.call("Approvals/ListGrants")["grants"]
+    (grant,) = [one for one in grants if one["grant_id"] == allowed["grant_id"]]
+    assert grant["card"] == allowed["card"]
+    again = curl.call("Tasks/Ask", {"submit": {"text": command}})
+    assert again["state"] == "COMPLETED"
+    revoked = curl.call("Approvals/RevokeGrant", {"grant_id": grant["grant_id"]})
+    assert revoked == {"grant_id": grant["grant_id"]}
+    assert curl.call("Projects/Trust", {"folder": "/p/"}) == {"folder": "/p"}
+
+
+@pytest.mark.spec("C-06")
+@pytest.mark.spec("D-15")
+def test_a_secret_by_stdin() -> None:
+    with work.with_sudo("correct horse") as daemon:
+        curl = Grpcurl(str(daemon.socket), daemon.token)
+        submit = {"text": "`sudo id`", "client_key": "sudo"}
+        asked = curl.call("Tasks/Ask", {"submit": submit})
+        allow = {"approval_id": asked["approval_ids"][0], "answer": "ALLOW_ONCE"}
+        curl.call("Approvals/Resolve", allow)
+        with daemon.api() as api:
+            work.reach(api, asked["task_id"], common_pb2.AWAITING_SECRET)
+        waiting = curl.call("Tasks/Get", {"task_id": asked["task_id"]})
+        assert waiting["secret"] == "the password for sudo"
+        secret = base64.b64encode(b"correct horse").decode()
+        given = curl.call(
+            "Approvals/ProvideSecret", {"task_id": asked["task_id"], "secret": secret}
+        )
+        assert "secret" not in given
+        with daemon.api() as api:
+            assert work.end(api, asked["task_id"]).answer.startswith("as root")
 
 
 @pytest.mark.spec("C-06")
