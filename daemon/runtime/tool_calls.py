@@ -120,8 +120,8 @@ class ToolCalls:
             if said.refused:
                 raise contract.ToolFault("Refused: " + ", ".join(said.reasons))
             call = _prepared(call, said)
-        inspection = await tool.inspect(call)
         revision = (await self._judge.load()).revision
+        inspection = await tool.inspect(call)
         self._held[site.call_id] = _Held(call, inspection, revision)
         return inputs.CallInspected(
             task_id=site.task_id,
