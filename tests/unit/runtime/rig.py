@@ -12,7 +12,6 @@ from daemon.config import permissions
 from daemon.decide import turn
 from daemon.domain import (
     decisions,
-    errors,
     events,
     ids,
     inputs,
@@ -86,13 +85,13 @@ class CountedChance:
 
 
 class FakeModel:
-    """Answers each request with the next reply; one that is a fault is raised; None never ends."""
+    """Answers each request with the next reply; an exception is raised; None never ends."""
 
     name = "fake"
     context_tokens = 4096
 
     def __init__(self) -> None:
-        self.replies: list[str | errors.ModelFault | None] = []
+        self.replies: list[str | Exception | None] = []
         self.requests: list[messages.ModelRequest] = []
         self.counted: list[Sequence[str]] = []
         self.uncountable: list[Exception] = []
@@ -102,7 +101,7 @@ class FakeModel:
     ) -> messages.ModelResult:
         self.requests.append(request)
         reply = self.replies.pop(0) if self.replies else "done"
-        if isinstance(reply, errors.ModelFault):
+        if isinstance(reply, Exception):
             feed.text("half")
             raise reply
         if reply is None:
@@ -299,7 +298,7 @@ async def started(
     *tools: contract.Tool,
     store: in_memory.InMemoryStore | None = None,
     bounds: limits.Limits | None = None,
-    replies: Sequence[str | errors.ModelFault | None] = (),
+    replies: Sequence[str | Exception | None] = (),
     offered: Mapping[str, contract.ToolSpec] | None = None,
     clean: bool = False,
     folder: str = FOLDER,
