@@ -74,10 +74,10 @@ class HandClock:
 
 
 class CountedChance:
-    """Seeds that are counted."""
+    """Seeds that are counted, on from those of a past."""
 
-    def __init__(self) -> None:
-        self.drawn = 0
+    def __init__(self, past: int = 0) -> None:
+        self.drawn = past * 1000
 
     def seed(self) -> str:
         self.drawn += 1
@@ -204,7 +204,7 @@ class Rig:
             self.store,
             self.kept,
             self.clock,
-            CountedChance(),
+            CountedChance(current.head_seq),
             self.box,
             self.bus,
         )
