@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tools.sandbox import limits
+from tools.sandbox import cgroup, limits
 
 _NICENESS = 10
 """A command that takes all processors must leave the daemon enough of them to end it."""
@@ -25,6 +25,9 @@ _GONE_SECONDS = 5.0
 """How long the kernel may take to end what was killed."""
 _MAX_OPTION_BYTES = 60 * 1024
 """Written in one piece into a pipe, so that a keeper never acts on a part of its options."""
+_SLACK = 2
+"""A control group lets a command have so many times its tasks, so that the watch sees it and ends
+it, instead of leaving it to try for ever."""
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _MEMORY_BYTES = os.sysconf("SC_PHYS_PAGES") * _PAGE_BYTES
 
@@ -71,12 +74,14 @@ class Confined:
         bounds: limits.Limits,
         group_is_child: bool,
         folder_fd: int,
+        group: cgroup.Group | None,
     ) -> None:
         self._keeper = keeper
         self._report = report
         self._limits = bounds
         self._group_is_child = group_is_child
         self._folder_fd = folder_fd
+        self._group = group
         self._child = 0
         self._child_fd = -1
         self._reason = ""
@@ -125,6 +130,8 @@ class Confined:
         if self._child_fd >= 0:
             os.close(self._child_fd)
             self._child_fd = -1
+        if self._group is not None:
+            self._group.remove()
 
     def _kill(self) -> None:
         """A namespace's first process takes the others along; the launcher ends its children."""
@@ -239,11 +246,13 @@ async def _start(
                 )
             except (OSError, subprocess.SubprocessError) as error:
                 raise NotConfined(f"{launch.program[0]} cannot be started: {error}.") from error
+            group = None
             if not launch.unconfined:
                 _bound(keeper.pid, bounds)
+                group = cgroup.made(keeper.pid, _SLACK * bounds.tasks)
             with contextlib.suppress(BrokenPipeError):
                 gate.write(launch.options)
-    confined = Confined(keeper, report, bounds, launch.group_is_child, folder_fd)
+    confined = Confined(keeper, report, bounds, launch.group_is_child, folder_fd, group)
     await confined.began()
     return confined
 
