@@ -1,4 +1,4 @@
-"""A control group counts a command's tasks where one can be made, and is no fault where none can."""
+"""A control group counts a command's tasks where it can be made, and is no fault where not."""
 
 import subprocess
 from collections.abc import Iterator
