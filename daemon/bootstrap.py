@@ -243,7 +243,7 @@ class Daemon:
             publish,
             limits.artifact_bytes,
             secrets,
-            lambda: tuple(runtime.world.grants.values()),
+            lambda: runtime.world.live_grants(self._clock.now_ms()),
             self._chosen.daemon.owner.is_owner,
         )
         listening = server.Server(

@@ -42,8 +42,7 @@ def create(
 def refuse_more(current: turn.Turn) -> decisions.Rejected | None:
     """Why there can be no more grants, if there cannot."""
     most = current.rules.limits.grants
-    live = sum(one.expires_ms > current.at_ms for one in current.world.grants.values())
-    if live < most:
+    if len(current.world.live_grants(current.at_ms)) < most:
         return None
     return decisions.Rejected(
         refusal=errors.RefusalKind.EXHAUSTED,

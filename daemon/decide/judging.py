@@ -42,7 +42,7 @@ def _settle(
     """The way of a call as things are now: the mode, the taint and the grants."""
     judged = policy.confined(given.judged, given.facts.missing)
     situation = policy.Situation(
-        mode=current.world.mode(task.conversation_id),
+        mode=_mode(current, task),
         taint=taints.join(task.taint, current.world.taint_of(given.folder)),
         grant_id=_grant(current, key, given.folder),
         denied=key in task.denied,
@@ -50,9 +50,17 @@ def _settle(
     return policy.settle(judged, situation)
 
 
+def _mode(current: turn.Turn, task: world.Task) -> verdicts.Mode:
+    """The mode of the conversation; yolo is only for owners: to others, who may not approve, it
+    would give what no one gave them."""
+    mode = current.world.mode(task.conversation_id)
+    is_owner = current.rules.owners.is_owner(task.origin.principal)
+    return verdicts.Mode.BUILD if mode is verdicts.Mode.YOLO and not is_owner else mode
+
+
 def _grant(current: turn.Turn, key: str, folder: str) -> ids.GrantId | None:
-    for grant in current.world.grants.values():
-        if grant.key == key and grant.folder == folder and grant.expires_ms > current.at_ms:
+    for grant in current.world.live_grants(current.at_ms):
+        if grant.key == key and grant.folder == folder:
             return grant.grant_id
     return None
 

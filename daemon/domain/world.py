@@ -189,6 +189,10 @@ class World:
         """How much a conversation's tasks may do unasked."""
         return self.modes.get(conversation_id, verdicts.Mode.BUILD)
 
+    def live_grants(self, now_ms: int) -> tuple[Grant, ...]:
+        """Those that have not expired, oldest first."""
+        return tuple(grant for grant in self.grants.values() if grant.expires_ms > now_ms)
+
     def taint_of(self, folder: str) -> taints.Taint:
         """Of a project's files."""
         project = self.projects.get(folder)

@@ -51,7 +51,7 @@ def create_conversation(speaks: client.Client, number: int) -> Check:
 def resolve(speaks: client.Client, number: int) -> Check:
     """Answer an approval; the one to answer is asked for first."""
     answer = approvals_pb2.ALLOW_ONCE if number % 2 else approvals_pb2.DENY
-    submitted = speaks.submit("`true`")
+    submitted = speaks.submit("`touch asked`")
     for update in speaks.follow(submitted.seq - 1, submitted.task_id):
         if update.event.HasField("approval_requested"):
             approval_id = update.event.approval_requested.approval_id

@@ -16,6 +16,7 @@ GRANTED = [*ASKED, moves.always(), moves.inspected(), moves.ran()]
 STARTS = ["inspected ask", "tool started 1"]
 ASKS = ["inspected ask", "approval requested", "now awaiting_approval"]
 REFUSED = ["inspected ask", "tool ended refused", "answered", "now failed"]
+SCRIPT = principals.Principal("token:ci")
 DAY_SECONDS = 24 * 3600
 
 GRANTS = {
@@ -139,6 +140,26 @@ MODES = {
         when=moves.inspected(),
         events=ASKS,
         actions=["release call", "timer approval_expiry"],
+    ),
+    "yolo asks for who is no owner": Case(
+        given=[
+            moves.submit("x", mode=M.YOLO),
+            moves.cancel(),
+            moves.submit(LS, chat=0, origin=principals.Origin(principal=SCRIPT)),
+        ],
+        when=moves.inspected(),
+        events=ASKS,
+        actions=["release call", "timer approval_expiry"],
+    ),
+    "plan holds for who is no owner": Case(
+        given=[
+            moves.submit("x", mode=M.PLAN),
+            moves.cancel(),
+            moves.submit(LS, chat=0, origin=principals.Origin(principal=SCRIPT)),
+        ],
+        when=moves.inspected(),
+        events=REFUSED,
+        actions=["release call"],
     ),
     "back to build": Case(
         given=[
