@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Callable, Sequence
 
-from scripts.benchmarks import events, figure, overhead, policy, startup
+from scripts.benchmarks import approval, events, figure, overhead, policy, startup
 
 BENCHMARKS: dict[str, Callable[[], Sequence[figure.Figure]]] = {
     "startup": startup.measure,
     "overhead": overhead.measure,
     "events": events.measure,
     "policy": policy.measure,
+    "approval": approval.measure,
 }
 
 
