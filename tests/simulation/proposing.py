@@ -75,10 +75,15 @@ class Story:
         return self.states[-1] is state.TaskState.AWAITING_APPROVAL
 
 
-async def propose(to: rig.Rig, reply: str, origin: principals.Origin | None = None) -> Story:
+async def propose(
+    to: rig.Rig,
+    reply: str,
+    origin: principals.Origin | None = None,
+    mode: verdicts.Mode = verdicts.Mode.BUILD,
+) -> Story:
     """A new task whose model says that; its story to the first stop."""
     to.model.replies[:] = [reply, _ANSWERED]
-    given = rig.submission("go on")
+    given = rig.submission("go on").but({"mode": mode})
     if origin is not None:
         given = given.but({"origin": origin})
     submitted = await to.box.ask(given)
