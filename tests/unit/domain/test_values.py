@@ -45,7 +45,7 @@ PLAIN_VALUES: list[type] = [
 
 UNITS = frozenset(
     ("inputs", "subscribers", "tasks", "rounds", "calls", "recoveries", "seconds")
-    + ("bytes", "chars", "tokens", "exchanges", "events", "days")
+    + ("bytes", "chars", "tokens", "exchanges", "events", "days", "grants", "uses")
 )
 
 
