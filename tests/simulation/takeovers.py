@@ -117,14 +117,23 @@ FILES: dict[str, tuple[str, dict[str, object]]] = {
 
 
 class Marked(running_daemon.RunningDaemon):
-    """A daemon with a mark in its environment and its settings."""
+    """A daemon with a mark in its environment and its settings. Its tools work in the folder that
+    holds its state and its settings, where nothing but their being hidden keeps them."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.folder = root / "work"
+        self.state = self.folder / "state"
+        self.config = self.folder / "config"
+        self.models = self.config / "models.toml"
+        self.config.mkdir(parents=True)
 
     def environment(self) -> dict[str, str]:
         return {**super().environment(), "MARK": MARK}
 
     def settle(self) -> None:
         """Write its settings, and what the model says: a line a call of a file tool."""
-        self.settings(f"# {MARK}\n")
+        self.settings(f'# {MARK}\n[tools]\nfolder = "{self.folder}"\n')
         places = {"@STATE@": str(self.state), "@CONFIG@": str(self.config)}
         lines: list[running_daemon.ScriptLine] = [
             {"role": "*", "match": "^bait", "reply": proposing.command("touch bait")}
@@ -142,11 +151,10 @@ class Marked(running_daemon.RunningDaemon):
 class Scene:
     """A daemon that runs, and what it had before anybody tried anything."""
 
-    def __init__(self, daemon: running_daemon.RunningDaemon, api: running_daemon.Api) -> None:
+    def __init__(self, daemon: Marked, api: running_daemon.Api) -> None:
         self.daemon = daemon
         self.api = api
-        home = Path(daemon.environment()["XDG_DATA_HOME"])
-        self.folder = home / "ducklm" / "projects" / "default"
+        self.folder = daemon.folder
         (self.folder / "link").symlink_to(daemon.state)
         (self.folder / "a").write_text("mine")
         shutil.copy(test_grpcurl.binary(), self.folder / "grpcurl")
@@ -169,7 +177,7 @@ class Scene:
         for name, value in {
             "STATE": daemon.state,
             "CONFIG": daemon.config,
-            "ABOVE": daemon.root,
+            "ABOVE": daemon.folder,
             "PID": daemon.pid,
             "TCP": daemon.tcp,
             "HOST": host,
