@@ -249,7 +249,8 @@ async def _start(
             group = None
             if not launch.unconfined:
                 _bound(keeper.pid, bounds)
-                group = cgroup.made(keeper.pid, _SLACK * bounds.tasks)
+                # in a thread: the kernel takes milliseconds to move a process into a group
+                group = await asyncio.to_thread(cgroup.made, keeper.pid, _SLACK * bounds.tasks)
             with contextlib.suppress(BrokenPipeError):
                 gate.write(launch.options)
     confined = Confined(keeper, report, bounds, launch.group_is_child, folder_fd, group)
