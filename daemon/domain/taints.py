@@ -3,7 +3,6 @@
 A taint is a set of sources, kept sorted; beyond a bound it only says that there are many.
 """
 
-from collections.abc import Iterable
 from enum import StrEnum
 
 from daemon.domain import base
@@ -43,8 +42,10 @@ _WORDS = {
 }
 
 
-def join(*taints: Iterable[Source]) -> Taint:
+def join(*taints: Taint) -> Taint:
     """Every source of all of them, each once; many where they are too many to name."""
+    if not any(taints):
+        return CLEAN
     found = {(one.kind.value, one.source_id): one for taint in taints for one in taint}
     if len(found) > MOST_SOURCES or any(one.kind is Kind.MANY for one in found.values()):
         return MANY

@@ -4,6 +4,7 @@ Decides nothing and waits for nothing: outcomes come back through the inbox.
 """
 
 import asyncio
+import contextvars
 from collections.abc import Callable, Coroutine
 from typing import assert_never
 
@@ -100,9 +101,10 @@ class Effects:
         task_id: ids.TaskId,
         correlation_id: str,
     ) -> asyncio.Task[None]:
-        with structlog.contextvars.bound_contextvars(correlation_id=correlation_id):
-            started = asyncio.create_task(self._between(kind, begin))
-            started.add_done_callback(lambda ended: self._done(ended, task_id))
+        context = contextvars.copy_context()
+        context.run(structlog.contextvars.bind_contextvars, correlation_id=correlation_id)
+        started = asyncio.create_task(self._between(kind, begin), context=context)
+        started.add_done_callback(lambda ended: self._done(ended, task_id), context=context)
         self._all.add(started)
         return started
 

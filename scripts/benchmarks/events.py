@@ -50,6 +50,7 @@ async def _measure(folder: Path) -> Sequence[figure.Figure]:
     )
     async with AsyncExitStack() as stack:
         parts = await daemon.assemble(stack)
+        await parts.judging.load()  # as a daemon does beside its start
         running = asyncio.create_task(parts.runtime.run(parts.performer))
         began = time.perf_counter()
         for wave in range(WAVES):
