@@ -188,9 +188,10 @@ def _ended(reason: str) -> Proof:
 
 
 def _small(outcome: Outcome) -> bool:
-    """What the command left on the disk."""
+    """What the command left on the disk: less than all that it would have written, however fast
+    the disk is between two looks at it."""
     files = [path.lstat() for path in outcome.scene.folder.rglob("*")]
-    return sum(one.st_size for one in files if stat.S_ISREG(one.st_mode)) < 256 * 1024 * 1024
+    return sum(one.st_size for one in files if stat.S_ISREG(one.st_mode)) < 1024 * 1024 * 1024
 
 
 _PERL_SOCKET = (
@@ -284,7 +285,7 @@ ESCAPES: dict[str, Escape] = {
         "head -c 10000000000 /dev/zero", _ended("it put out more than 33554432 bytes")
     ),
     "a full disk": Escape(
-        "for i in 1 2 3 4 5 6 7 8 9; do head -c 100000000 /dev/zero > fill$i || true; done; "
+        "for i in $(seq 20); do head -c 100000000 /dev/zero > fill$i || true; done; "
         "head -c 2000000000 /dev/zero > /tmp/fill; echo end; sleep 600",
         lambda outcome: _ended("the disk lost more than")(outcome) and _small(outcome),
     ),
