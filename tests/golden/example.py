@@ -209,7 +209,7 @@ def permission() -> list[events.Event]:
             task_id=SECRET, call_id=SUDO, tool="shell_exec", arguments=text("arguments-3")
         ),
         inspected(SECRET, SUDO),
-        events.ProjectTainted(folder="/work", sources=many),
+        events.ProjectTainted(folder="/project", sources=many),
         events.SecretRequested(
             task_id=SECRET,
             call_id=SUDO,
@@ -239,7 +239,7 @@ def granted(grant_id: ids.GrantId, key: str) -> events.Event:
         key=key,
         tool="shell_exec",
         principal=ORIGIN.principal,
-        folder="/work",
+        folder="/project",
         card=text("card"),
         granted_by=principals.LOCAL_OWNER,
         expires_ms=START_MS + 86_400_000,

@@ -133,7 +133,7 @@ def facts(effect: contract.Effect, bound: str = "same") -> contract.Facts:
     )
 
 
-FOLDER = "/work"
+FOLDER = "/project"
 
 
 def inspected(

@@ -125,7 +125,7 @@ class FakeModel:
         return self
 
 
-FOLDER = "/work"
+FOLDER = "/project"
 
 
 @functools.cache

@@ -41,7 +41,7 @@ async def command(text: str, *paths: contract.Touched) -> verdicts.Judgement:
     ("text", "paths", "verdict", "always"),
     [
         ("ls -l", (), V.ALLOW_READONLY, False),
-        ("cat a.txt", (touched("a.txt", "/work/a.txt"),), V.ALLOW_READONLY, False),
+        ("cat a.txt", (touched("a.txt", "/project/a.txt"),), V.ALLOW_READONLY, False),
         ("cat a.txt", (touched("a.txt", "/home/me/.ssh/id_rsa"),), V.ASK_NEVER_ALWAYS, False),
         ("cat a.txt", (touched("a.txt", "/state/ducklm.sqlite"),), V.HARD_STOP, False),
         ("cat a.txt", (touched("a.txt", "/elsewhere/b.txt"),), V.ASK, False),
@@ -60,11 +60,11 @@ async def test_a_command(
 @pytest.mark.parametrize(
     ("path", "verdict"),
     [
-        (touched("/work/a"), V.ALLOW_READONLY),
+        (touched("/project/a"), V.ALLOW_READONLY),
         (touched("/etc/hostname"), V.ASK),
-        (touched("/work/link", "/state/token"), V.HARD_STOP),
+        (touched("/project/link", "/state/token"), V.HARD_STOP),
         (touched("/home/me/.ssh/id_rsa"), V.ASK_NEVER_ALWAYS),
-        (touched("/work/a", writes=True), V.ASK),
+        (touched("/project/a", writes=True), V.ASK),
     ],
 )
 async def test_a_tool_of_files(path: contract.Touched, verdict: verdicts.Verdict) -> None:
