@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from daemon.config import layers
 from daemon.permission import findings
 from daemon.runtime import tool_calls
 
@@ -18,12 +19,9 @@ class Folders:
     """Those of the owner's settings, from the one that counts least; read only."""
 
 
-RULES = "permissions.toml"
-
-
 def has_rules(folders: Folders) -> bool:
     """Whether the owner has rules of their own."""
-    return any((folder / RULES).exists() for folder in folders.config)
+    return bool(layers.own_files(layers.PERMISSIONS, folders.config))
 
 
 def made(folders: Folders, named: str) -> tool_calls.Workplace:

@@ -2,7 +2,7 @@
 
 import datetime
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -12,6 +12,7 @@ from daemon.domain import errors
 Table = dict[str, object]
 ENVIRONMENT_PREFIX = "DUCKLM_"
 PACKAGED = "config"
+PERMISSIONS = "permissions.toml"
 _KEY_ITSELF = "[key]"
 """How pydantic says that a key is wrong, and not its value."""
 
@@ -29,6 +30,11 @@ def packaged(name: str) -> Layer:
     """The defaults that come with the program."""
     text = (resources.files(PACKAGED) / name).read_text(encoding="utf-8")
     return Layer(f"packaged {name}", tomllib.loads(text))
+
+
+def own_files(name: str, folders: Iterable[Path]) -> list[Path]:
+    """The owner's files of a name, from the one that counts least to the one that counts most."""
+    return [folder / name for folder in folders if (folder / name).exists()]
 
 
 def file(path: Path) -> Layer | None:

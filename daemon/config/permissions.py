@@ -15,13 +15,8 @@ from daemon.domain import errors
 from daemon.permission import command, policy, rules
 from daemon.runtime import judge
 
-FILE = "permissions.toml"
+FILE = layers.PERMISSIONS
 _Entry = dict[str, object]
-
-
-def own_files(folders: Sequence[Path]) -> list[Path]:
-    """The owner's files, from the one that counts least to the one that counts most."""
-    return [folder / FILE for folder in folders if (folder / FILE).exists()]
 
 
 def load(folders: Sequence[Path]) -> judge.Loaded:
@@ -32,7 +27,7 @@ def load(folders: Sequence[Path]) -> judge.Loaded:
             example; one line each.
     """
     found = [layers.packaged(FILE)]
-    files = own_files(folders)
+    files = layers.own_files(FILE, folders)
     found += [layer for path in files if (layer := layers.file(path)) is not None]
     table = _merge(found)
     try:

@@ -7,7 +7,7 @@ paths. Only this module makes permits.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from daemon.domain import decisions, ids, taints, verdicts
+from daemon.domain import decisions, ids, principals, taints, verdicts
 from tools import contract
 
 REVISION = "2"
@@ -137,8 +137,8 @@ def permit_again(call_id: ids.CallId, digest: str, basis: verdicts.Basis) -> dec
 
 def may_decide(
     is_owner: bool,
-    principal: str,
-    approvers: tuple[str, ...],
+    principal: principals.Principal,
+    approvers: tuple[principals.Principal, ...],
     place: str,
     places: tuple[str, ...],
 ) -> str:
@@ -149,7 +149,7 @@ def may_decide(
     """
     if place and place not in places:
         return "It is not shown in this chat: answer it where it was asked."
-    script = principal.startswith("token:")
+    script = principals.platform(principal) == "token"
     if is_owner or script or principal in approvers:
         return ""
     return "Only the owner of this daemon, or who asked for the command, may decide."

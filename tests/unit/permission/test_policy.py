@@ -2,7 +2,7 @@
 
 import pytest
 
-from daemon.domain import ids, taints, verdicts
+from daemon.domain import ids, principals, taints, verdicts
 from daemon.permission import policy
 from tools import contract
 
@@ -146,14 +146,15 @@ def test_reading_needs_nobody() -> None:
 
 
 HERE, ELSEWHERE = "telegram:bot/-100/", "telegram:bot/-200/"
-ANN, BOB = "telegram:bot:1", "telegram:bot:2"
+ANN, BOB = principals.Principal("telegram:bot:1"), principals.Principal("telegram:bot:2")
+OWNER, SCRIPT = principals.LOCAL_OWNER, principals.Principal("token:ci")
 
 
 @pytest.mark.parametrize(
     ("owner", "principal", "approvers", "place", "places", "may"),
     [
-        (True, "local:owner", (), "", (), True),
-        (True, "local:owner", (), "", (HERE,), True),
+        (True, OWNER, (), "", (), True),
+        (True, OWNER, (), "", (HERE,), True),
         (True, ANN, (), HERE, (HERE,), True),
         (True, ANN, (), ELSEWHERE, (HERE,), False),
         (True, ANN, (), HERE, (), False),
@@ -161,13 +162,13 @@ ANN, BOB = "telegram:bot:1", "telegram:bot:2"
         (False, BOB, (BOB,), HERE, (HERE,), True),
         (False, BOB, (BOB,), ELSEWHERE, (HERE,), False),
         (False, BOB, (), "", (), False),
-        (False, "token:ci", (), "", (HERE,), True),
+        (False, SCRIPT, (), "", (HERE,), True),
     ],
 )
 def test_who_may_answer_where(
     owner: bool,
-    principal: str,
-    approvers: tuple[str, ...],
+    principal: principals.Principal,
+    approvers: tuple[principals.Principal, ...],
     place: str,
     places: tuple[str, ...],
     may: bool,
