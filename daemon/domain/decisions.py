@@ -27,22 +27,31 @@ class Permit:
 
 @dataclass(frozen=True, slots=True)
 class TurnPart:
-    """A kept text with the fixed words that go around it in a prompt."""
+    """A kept text with the fixed words that go around it in a prompt; or those words alone.
+
+    `shortens` when what is kept may be told in fewer words once it is old.
+    """
 
     speaker: messages.Speaker
-    content: ids.ContentId
+    content: ids.ContentId | None = None
     before: str = ""
     after: str = ""
+    shortens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class GatherContext:
-    """Read and count what the next model call of a task may be told."""
+    """Read and count what the next model call of a task may be told, in the role's slot.
+
+    `asked` tells it from earlier ones of the task.
+    """
 
     kind: ClassVar[str] = "gather_context"
     task_id: ids.TaskId
     conversation_id: ids.ConversationId
     submitted_seq: int
+    role: messages.Role
+    asked: int
     system: str
     turn: tuple[TurnPart, ...]
     correlation_id: str
@@ -76,6 +85,8 @@ class CallSite:
     arguments: ids.ContentId
     read_only: bool = False
     """Nothing may be written, whatever the call is: its conversation only plans."""
+    folder: str = ""
+    """The folder of its conversation's project; empty for the daemon's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +123,17 @@ class ReconcileCall:
     intent: str
 
 
+@dataclass(frozen=True, slots=True)
+class RevertCommits:
+    """Take back an undone task's commits in its project, newest first; what is done stays so."""
+
+    kind: ClassVar[str] = "revert_commits"
+    task_id: ids.TaskId
+    folder: str
+    commits: tuple[str, ...]
+    correlation_id: str
+
+
 class TimerKind(StrEnum):
     """What a timer reminds of."""
 
@@ -138,6 +160,7 @@ Action = (
     | ReleaseCall
     | CallTool
     | ReconcileCall
+    | RevertCommits
     | SetTimer
 )
 
@@ -177,13 +200,29 @@ class ProjectKept(base.Value):
     folder: str
 
 
+class Undone(base.Value):
+    """What an undo takes back: the task, its commits, and the calls that cannot be taken back."""
+
+    kind: Literal["undone"] = "undone"
+    task_id: ids.TaskId
+    commits: tuple[str, ...]
+    left: tuple[ids.CallId, ...]
+
+
 class TokenKept(base.Value):
     kind: Literal["token"] = "token"
     token_id: ids.TokenId
 
 
 Reply = Annotated[
-    Submitted | ConversationKept | TaskKept | ApprovalKept | GrantKept | ProjectKept | TokenKept,
+    Submitted
+    | ConversationKept
+    | TaskKept
+    | ApprovalKept
+    | GrantKept
+    | ProjectKept
+    | TokenKept
+    | Undone,
     pydantic.Field(discriminator="kind"),
 ]
 

@@ -1,11 +1,19 @@
 """What a model can ask for: one closed JSON object, discriminated by `kind`."""
 
 import json
-from typing import Annotated, Literal
+from enum import StrEnum
+from typing import Annotated, Literal, get_args
 
 import pydantic
 
 from daemon.domain import base
+
+MOST_STEPS = 12
+_MOST_GOAL_CHARS = 2000
+
+Kind = Literal["respond", "tool", "plan", "coder", "fail"]
+KINDS: frozenset[str] = frozenset(get_args(Kind))
+StepKind = Literal["tool", "coder", "respond"]
 
 
 class Respond(base.Value):
@@ -20,9 +28,11 @@ class UseTool(base.Value):
 
 
 class PlanStep(base.Value):
-    id: str
-    goal: str
-    kind: Literal["tool", "coder", "respond"]
+    """One step; `after` are the ids of those that must be done before."""
+
+    id: str = pydantic.Field(pattern=r"^[A-Za-z0-9_-]{1,32}$")
+    goal: str = pydantic.Field(max_length=_MOST_GOAL_CHARS)
+    kind: StepKind
     tool: str | None = None
     arguments: dict[str, pydantic.JsonValue] | None = None
     after: tuple[str, ...] = ()
@@ -30,7 +40,7 @@ class PlanStep(base.Value):
 
 class Plan(base.Value):
     kind: Literal["plan"]
-    steps: tuple[PlanStep, ...] = pydantic.Field(min_length=1)
+    steps: tuple[PlanStep, ...] = pydantic.Field(min_length=1, max_length=MOST_STEPS)
 
 
 class Coder(base.Value):
@@ -45,11 +55,30 @@ class Fail(base.Value):
 
 
 Directive = Respond | UseTool | Plan | Coder | Fail
-KINDS = frozenset({"respond", "tool", "plan", "coder", "fail"})
 
 ExecutionDirective: pydantic.TypeAdapter[Directive] = pydantic.TypeAdapter(
     Annotated[Directive, pydantic.Field(discriminator="kind")]
 )
+
+
+class Recovery(StrEnum):
+    """How a plan goes on after a step."""
+
+    CONTINUE = "continue"
+    RETRY = "retry"
+    RESPOND = "respond"
+    """Leave the rest of the plan and answer with what there is."""
+    FAIL = "fail"
+
+
+class Criticism(base.Value):
+    """What a critic says of a step: scores from 0 to 10, what follows, and why."""
+
+    correctness: int = pydantic.Field(ge=0, le=10)
+    usefulness: int = pydantic.Field(ge=0, le=10)
+    safety: int = pydantic.Field(ge=0, le=10)
+    follows: Recovery = pydantic.Field(strict=False)
+    note: str = ""
 
 
 def arguments_json(arguments: dict[str, pydantic.JsonValue]) -> str:

@@ -9,26 +9,39 @@ from enum import StrEnum
 from typing import Literal
 
 from daemon.domain import base, ids, messages, principals, state, taints, verdicts
+from daemon.domain.conversation_events import (
+    ConversationCompacted as ConversationCompacted,
+    ConversationCreated as ConversationCreated,
+    ConversationDeleted as ConversationDeleted,
+    ConversationUpdated as ConversationUpdated,
+    ExchangeUndone as ExchangeUndone,
+    FeedbackGiven as FeedbackGiven,
+    ProjectReverted as ProjectReverted,
+    ProjectTainted as ProjectTainted,
+    ProjectTrusted as ProjectTrusted,
+)
+from daemon.domain.plan_events import (
+    DirectiveSource as DirectiveSource,
+    DirectiveTaken as DirectiveTaken,
+    PlanMade as PlanMade,
+    PlannedStep as PlannedStep,
+    ReplyRefused as ReplyRefused,
+    StepEnded as StepEnded,
+    StepJudged as StepJudged,
+    StepOutcome as StepOutcome,
+    StepStarted as StepStarted,
+)
 from tools import contract
 
 VERSION = 1
 
 
-class ConversationCreated(base.Value):
-    type: Literal["conversation_created"] = "conversation_created"
-    conversation_id: ids.ConversationId
-    principal: principals.Principal
-    title: ids.ContentId | None = None
-    mode: verdicts.Mode = verdicts.Mode.BUILD
+class TaskKind(StrEnum):
+    """What a task is there for."""
 
-
-class ConversationUpdated(base.Value):
-    """What is None stays as it was."""
-
-    type: Literal["conversation_updated"] = "conversation_updated"
-    conversation_id: ids.ConversationId
-    title: ids.ContentId | None = None
-    mode: verdicts.Mode | None = None
+    ANSWER = "answer"
+    COMPACT = "compact"
+    """To summarize its conversation; its text is no message."""
 
 
 class TaskSubmitted(base.Value):
@@ -40,6 +53,18 @@ class TaskSubmitted(base.Value):
     origin: principals.Origin
     text: ids.ContentId
     attachments: tuple[ids.ArtifactId, ...] = ()
+    skill: str = ""
+    """The method that its words call for."""
+    kind: TaskKind = TaskKind.ANSWER
+
+
+class TaskSteered(base.Value):
+    """A further message joined the task while it ran."""
+
+    type: Literal["task_steered"] = "task_steered"
+    task_id: ids.TaskId
+    origin: principals.Origin
+    text: ids.ContentId
 
 
 class TaskStateChanged(base.Value):
@@ -69,22 +94,6 @@ class TaskTainted(base.Value):
     sources: taints.Taint
 
 
-class ProjectTainted(base.Value):
-    """A tainted task may have written into a project's folder; `sources` are new to it."""
-
-    type: Literal["project_tainted"] = "project_tainted"
-    folder: str
-    sources: taints.Taint
-
-
-class ProjectTrusted(base.Value):
-    """The owner has looked at the project's files and clears their taint."""
-
-    type: Literal["project_trusted"] = "project_trusted"
-    folder: str
-    principal: principals.Principal
-
-
 class Decision(StrEnum):
     """What a person can say to a task that cannot go on by itself."""
 
@@ -103,12 +112,16 @@ class TaskDecided(base.Value):
 
 
 class ModelCallStarted(base.Value):
+    """`step_id` names the step of the plan that it serves."""
+
     type: Literal["model_call_started"] = "model_call_started"
     task_id: ids.TaskId
     call_id: ids.CallId
     role: messages.Role
     attempt: int
     replaces: ids.CallId | None = None
+    purpose: messages.Purpose = messages.Purpose.THINK
+    step_id: str | None = None
 
 
 class ModelCallFinished(base.Value):
@@ -120,6 +133,7 @@ class ModelCallFinished(base.Value):
     slot: str
     usage: messages.Usage
     script_line: int | None = None
+    reasoning: ids.ContentId | None = None
 
 
 ModelCallFault = Literal[
@@ -146,7 +160,10 @@ class ModelCallFailed(base.Value):
 
 
 class ToolCallProposed(base.Value):
-    """A tool call is wanted. `direct`: a person typed it, so its result is the answer."""
+    """A tool call is wanted. `direct`: a person typed it, so its result is the answer.
+
+    `fingerprint` is the same for the same call of the same tool; `step_id` names its plan's step.
+    """
 
     type: Literal["tool_call_proposed"] = "tool_call_proposed"
     task_id: ids.TaskId
@@ -155,6 +172,8 @@ class ToolCallProposed(base.Value):
     arguments: ids.ContentId
     direct: bool = False
     repeats: ids.CallId | None = None
+    fingerprint: str = ""
+    step_id: str | None = None
 
 
 class ToolCallInspected(base.Value):
@@ -277,7 +296,10 @@ class CallOutcome(StrEnum):
 
 
 class ToolCallEnded(base.Value):
-    """The call's result. An unknown outcome may be followed once by MARKED_DONE, never by a run."""
+    """The call's result. An unknown outcome may be followed once by MARKED_DONE, never by a run.
+
+    `commit` is what the project's history has of its changes, `diff` shows them.
+    """
 
     type: Literal["tool_call_ended"] = "tool_call_ended"
     task_id: ids.TaskId
@@ -287,6 +309,9 @@ class ToolCallEnded(base.Value):
     exit_code: int | None = None
     artifact: ids.ArtifactId | None = None
     duration_ms: int = 0
+    commit: str = ""
+    files: tuple[str, ...] = ()
+    diff: ids.ContentId | None = None
 
 
 class AnswerGiven(base.Value):
@@ -298,7 +323,13 @@ class AnswerGiven(base.Value):
 Event = (
     ConversationCreated
     | ConversationUpdated
+    | ConversationDeleted
+    | ConversationCompacted
+    | ExchangeUndone
+    | ProjectReverted
+    | FeedbackGiven
     | TaskSubmitted
+    | TaskSteered
     | TaskStateChanged
     | TaskRecovered
     | TaskTainted
@@ -317,6 +348,12 @@ Event = (
     | AnswerGiven
     | GrantCreated
     | GrantRevoked
+    | DirectiveTaken
+    | ReplyRefused
+    | PlanMade
+    | StepStarted
+    | StepJudged
+    | StepEnded
     | ProjectTainted
     | ProjectTrusted
 )

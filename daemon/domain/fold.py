@@ -6,7 +6,17 @@ does not list raises, because the log would then be wrong.
 
 from typing import assert_never
 
-from daemon.domain import events, ids, state, taints, verdicts, world
+from daemon.domain import (
+    events,
+    fold_beside,
+    fold_plan,
+    ids,
+    messages,
+    state,
+    taints,
+    verdicts,
+    world,
+)
 
 
 def apply(target: world.World, recorded: events.Recorded) -> None:
@@ -22,15 +32,22 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
     event = recorded.event
     match event:
         case events.ConversationCreated() | events.ConversationUpdated():
-            _set_mode(target, event)
+            fold_beside.set_conversation(target, event)
+            return
+        case events.ConversationDeleted():
+            target.settings.pop(event.conversation_id, None)
+            return
+        case events.ConversationCompacted() | events.FeedbackGiven():
             return
         case (
             events.GrantCreated()
             | events.GrantRevoked()
             | events.ProjectTainted()
             | events.ProjectTrusted()
+            | events.ExchangeUndone()
+            | events.ProjectReverted()
         ):
-            _beside_tasks(target, event, recorded)
+            fold_beside.apply(target, event, recorded)
             return
         case events.TaskSubmitted():
             target.tasks[event.task_id] = world.Task(
@@ -43,6 +60,8 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
                 submitted_ms=recorded.at_ms,
                 submitted_seq=recorded.seq,
                 attachments=event.attachments,
+                kind=event.kind,
+                skill=event.skill,
             )
             target.queued[event.task_id] = None
             return
@@ -55,55 +74,6 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
         _leave(target, changed)
     else:
         target.tasks[task.task_id] = changed
-
-
-def _set_mode(
-    target: world.World, event: events.ConversationCreated | events.ConversationUpdated
-) -> None:
-    if event.mode is None:
-        return
-    target.modes.pop(event.conversation_id, None)
-    if event.mode is not verdicts.Mode.BUILD:
-        target.modes[event.conversation_id] = event.mode
-
-
-def _beside_tasks(
-    target: world.World,
-    event: events.GrantCreated
-    | events.GrantRevoked
-    | events.ProjectTainted
-    | events.ProjectTrusted,
-    recorded: events.Recorded,
-) -> None:
-    match event:
-        case events.GrantCreated():
-            for old in [g for g in target.grants.values() if g.expires_ms <= recorded.at_ms]:
-                del target.grants[old.grant_id]
-            target.grants[event.grant_id] = world.Grant(
-                grant_id=event.grant_id,
-                conversation_id=recorded.conversation_id,
-                key=event.key,
-                tool=event.tool,
-                principal=event.principal,
-                folder=event.folder,
-                card=event.card,
-                granted_by=event.granted_by,
-                created_ms=recorded.at_ms,
-                expires_ms=event.expires_ms,
-                uses_left=event.uses,
-            )
-        case events.GrantRevoked():
-            target.grants.pop(event.grant_id, None)
-        case events.ProjectTainted():
-            target.projects[event.folder] = world.Project(
-                folder=event.folder,
-                conversation_id=recorded.conversation_id,
-                taint=taints.join(target.taint_of(event.folder), event.sources),
-            )
-        case events.ProjectTrusted():
-            target.projects.pop(event.folder, None)
-        case _:
-            assert_never(event)
 
 
 def _leave(target: world.World, task: world.Task) -> None:
@@ -136,20 +106,31 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
         case events.ApprovalRequested() | events.ApprovalResolved():
             return _approval(target, task, event)
         case events.ToolCallProposed():
-            call = world.ToolCall(
-                call_id=event.call_id,
-                tool=event.tool,
-                arguments=event.arguments,
-                direct=event.direct,
-            )
-            return task.but({"calls": (*_settle(task, event.repeats), call)})
+            return _propose(task, event)
         case events.ToolCallInspected() | events.ToolCallStarted() | events.ToolCallEnded():
             return _tool_call(target, task, event, recorded.at_ms)
         case events.AnswerGiven():
             return task.but({"answer": event.text})
+        case events.TaskSteered():
+            said = world.Said(kind="steered", content=event.text)
+            return task.but({"said": (*task.said, said)})
+        case (
+            events.DirectiveTaken()
+            | events.ReplyRefused()
+            | events.PlanMade()
+            | events.StepStarted()
+            | events.StepJudged()
+            | events.StepEnded()
+        ):
+            return fold_plan.apply(task, event)
         case (
             events.ConversationCreated()
             | events.ConversationUpdated()
+            | events.ConversationDeleted()
+            | events.ConversationCompacted()
+            | events.ExchangeUndone()
+            | events.ProjectReverted()
+            | events.FeedbackGiven()
             | events.TaskSubmitted()
             | events.GrantCreated()
             | events.GrantRevoked()
@@ -159,6 +140,18 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
             raise ValueError("not an event of a live task")
         case _:
             assert_never(event)
+
+
+def _propose(task: world.Task, event: events.ToolCallProposed) -> world.Task:
+    call = world.ToolCall(
+        call_id=event.call_id,
+        tool=event.tool,
+        arguments=event.arguments,
+        direct=event.direct,
+        fingerprint=event.fingerprint,
+        step_id=event.step_id,
+    )
+    return task.but({"calls": (*_settle(task, event.repeats), call)})
 
 
 def _settle(task: world.Task, repeated: ids.CallId | None) -> tuple[world.ToolCall, ...]:
@@ -190,6 +183,9 @@ def _change_state(
 
 
 def _make_ready(target: world.World, task: world.Task) -> world.Task:
+    """It may go on; one that still runs, because other calls of it do, goes on as it is."""
+    if task.state is state.TaskState.RUNNING:
+        return task
     target.ready[task.task_id] = None
     return task.but({"ready": True})
 
@@ -206,15 +202,24 @@ def _model_call(
 ) -> world.Task:
     match event:
         case events.ModelCallStarted():
-            call = world.ModelCall(call_id=event.call_id, role=event.role, attempt=event.attempt)
-            rounds = task.rounds + (1 if event.replaces is None else 0)
-            return task.but({"model_call": call, "failed_call": None, "rounds": rounds})
+            call = world.ModelCall(
+                call_id=event.call_id,
+                role=event.role,
+                attempt=event.attempt,
+                purpose=event.purpose,
+                step_id=event.step_id,
+            )
+            thinks = event.purpose is messages.Purpose.THINK and event.replaces is None
+            return task.but(
+                {
+                    "model_call": call,
+                    "failed_call": None,
+                    "asked": task.asked + 1,
+                    "rounds": task.rounds + (1 if thinks else 0),
+                }
+            )
         case events.ModelCallFinished():
-            update: dict[str, object] = {"model_call": None, "shrinks": 0, "model_faults": 0}
-            if event.script_line is not None and task.model_call is not None:
-                line = (task.model_call.role, event.script_line)
-                update["script_lines"] = (*task.script_lines, line)
-            return task.but(update)
+            return _model_finished(task, event)
         case events.ModelCallFailed():
             broke = event.fault in ("died", "stalled")
             return task.but(
@@ -227,6 +232,19 @@ def _model_call(
             )
         case _:
             assert_never(event)
+
+
+def _model_finished(task: world.Task, event: events.ModelCallFinished) -> world.Task:
+    update: dict[str, object] = {"model_call": None, "shrinks": 0, "model_faults": 0}
+    update["cuts"] = task.cuts + 1 if event.finish_reason == "length" else 0
+    call = task.model_call
+    if event.script_line is not None and call is not None:
+        update["script_lines"] = (*task.script_lines, (call.role, event.script_line))
+    if call is not None and call.purpose is messages.Purpose.THINK:
+        update["draft"] = event.text
+    if call is not None and call.purpose in (messages.Purpose.CODE, messages.Purpose.WRITE):
+        update["plan"] = fold_plan.with_result(task, call.step_id, event.text)
+    return task.but(update)
 
 
 def _with_call(task: world.Task, changed: world.ToolCall) -> world.Task:
@@ -304,7 +322,7 @@ def _tool_call(
             if event.approval_id is not None:
                 del target.approvals[event.approval_id]
             if event.grant_id is not None:
-                _use_grant(target, event.grant_id)
+                fold_beside.use_grant(target, event.grant_id)
             update = {
                 "status": world.CallStatus.STARTED,
                 "digest": event.digest,
@@ -316,26 +334,23 @@ def _tool_call(
                 "grant_id": event.grant_id or call.grant_id,
             }
         case events.ToolCallEnded():
-            update = {
-                "status": world.CallStatus.ENDED,
-                "outcome": event.outcome,
-                "result": event.result,
-            }
+            return _end_call(task, call, event)
         case _:
             assert_never(event)
     return _with_call(task, call.but(update))
 
 
+def _end_call(task: world.Task, call: world.ToolCall, event: events.ToolCallEnded) -> world.Task:
+    ended = call.but(
+        {"status": world.CallStatus.ENDED, "outcome": event.outcome, "result": event.result}
+    )
+    changed = _with_call(task, ended)
+    if event.result is None:
+        return changed
+    said = world.Said(kind="call", content=call.arguments, result=event.result, name=call.tool)
+    return fold_plan.call_ended(changed.but({"said": (*task.said, said)}), ended)
+
+
 def _basis(call: world.ToolCall) -> verdicts.Basis:
     """What let a call run, in a log that does not say it yet."""
     return verdicts.Basis.APPROVAL if call.approval_id else verdicts.Basis.READ_ONLY
-
-
-def _use_grant(target: world.World, grant_id: ids.GrantId) -> None:
-    grant = target.grants.get(grant_id)
-    if grant is None:
-        raise ValueError(f"{grant_id} is not granted")
-    if grant.uses_left > 1:
-        target.grants[grant_id] = grant.but({"uses_left": grant.uses_left - 1})
-    else:
-        del target.grants[grant_id]

@@ -37,12 +37,18 @@ class SubmitTask(Keyed):
     conversation_id: ids.ConversationId | None = None
     attachments: tuple[ids.ArtifactId, ...] = ()
     mode: verdicts.Mode | None = None
-    """Of the conversation that it begins."""
+    """Of the conversation that it begins, as is the project's folder."""
+    folder: str | None = None
 
 
 class CreateConversation(Keyed):
+    """`folder` is the project's that it works in; empty for the daemon's own."""
+
     title: str = ""
     mode: verdicts.Mode = verdicts.Mode.BUILD
+    folder: str = ""
+    profile: str = ""
+    steers: bool = False
 
 
 class UpdateConversation(Keyed):
@@ -51,6 +57,32 @@ class UpdateConversation(Keyed):
     conversation_id: ids.ConversationId
     title: str | None = None
     mode: verdicts.Mode | None = None
+    folder: str | None = None
+    profile: str | None = None
+    steers: bool | None = None
+
+
+class DeleteConversation(Keyed):
+    conversation_id: ids.ConversationId
+
+
+class CompactConversation(Keyed):
+    """Have what was said so far summarized, by a task of its own."""
+
+    conversation_id: ids.ConversationId
+    origin: principals.Origin
+
+
+class UndoExchange(Keyed):
+    """Take back the last answered message of a conversation, and the commits of its task."""
+
+    conversation_id: ids.ConversationId
+
+
+class GiveFeedback(Keyed):
+    task_id: ids.TaskId
+    good: bool
+    text: str = ""
 
 
 class CancelTask(Keyed):
@@ -115,14 +147,21 @@ class Piece:
     speaker: messages.Speaker
     text: str
     tokens: int
+    shortens: bool = False
+    """It is a result, and may be told in fewer words once it is old."""
+    seq: int = 0
+    """Of an earlier exchange: its place in the log."""
 
 
 class ContextGathered(base.Value):
     """What a model call can be told: earlier exchanges, oldest first, and this task's own turn."""
 
     task_id: ids.TaskId
+    asked: int
     history: tuple[Piece, ...]
     turn: tuple[Piece, ...]
+    summary: Piece | None
+    """Of the exchanges before the history."""
     system_tokens: int
     context_tokens: int
     taint: taints.Taint = taints.CLEAN
@@ -131,6 +170,7 @@ class ContextGathered(base.Value):
 
 class ContextFailed(base.Value):
     task_id: ids.TaskId
+    asked: int
     kind: messages.ModelFaultKind
     message: str
 
@@ -173,6 +213,14 @@ class InspectionFailed(base.Value):
     message: str
 
 
+class Change(base.Value):
+    """What a call changed in its project, as the project's history keeps it."""
+
+    commit: str
+    files: tuple[str, ...]
+    diff: str
+
+
 class ToolFinished(base.Value):
     """A tool ended by itself. `artifact` holds its whole output when `result.text` is shortened."""
 
@@ -181,6 +229,7 @@ class ToolFinished(base.Value):
     result: contract.Result
     duration_ms: int
     artifact: ids.ArtifactId | None = None
+    change: Change | None = None
 
 
 class ToolStopped(base.Value):
@@ -191,12 +240,21 @@ class ToolStopped(base.Value):
     outcome: events.CallOutcome
     message: str
     duration_ms: int = 0
+    change: Change | None = None
 
 
 class CallReconciled(base.Value):
     task_id: ids.TaskId
     call_id: ids.CallId
     found: contract.Reconciled
+
+
+class CommitsReverted(base.Value):
+    """How taking back commits ended; `fault` says why it did not."""
+
+    task_id: ids.TaskId
+    commit: str = ""
+    fault: str = ""
 
 
 class TimerFired(base.Value):
@@ -225,6 +283,10 @@ RpcInput = (
     SubmitTask
     | CreateConversation
     | UpdateConversation
+    | DeleteConversation
+    | CompactConversation
+    | UndoExchange
+    | GiveFeedback
     | CancelTask
     | DecideTask
     | ResolveApproval
@@ -246,10 +308,22 @@ Input = (
     | ToolFinished
     | ToolStopped
     | CallReconciled
+    | CommitsReverted
     | TimerFired
     | RecoverTask
     | AbortTask
 )
+
+
+class LastTask(base.Value):
+    """The last answered task of a conversation that is not undone."""
+
+    task_id: ids.TaskId
+    folder: str
+    commits: tuple[str, ...]
+    """Oldest first."""
+    left: tuple[ids.CallId, ...]
+    """Calls that changed something which no commit holds."""
 
 
 class Known(base.Value):
@@ -270,6 +344,10 @@ class Known(base.Value):
     live_tokens: frozenset[str] = frozenset()
     """The names of the tokens that are not revoked."""
     token_exists: bool = False
+    last_task: LastTask | None = None
+    task_answered: bool = False
+    """The named task has ended with an answer."""
+    task_conversation: ids.ConversationId | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,23 @@ class Role(StrEnum):
     EMBEDDINGS = "embeddings"
 
 
+class Purpose(StrEnum):
+    """What a model call is for."""
+
+    THINK = "think"
+    """What to do or say next, freely."""
+    COMPILE = "compile"
+    """A directive, under a grammar, from what was thought."""
+    CODE = "code"
+    """The edits of a coder step."""
+    WRITE = "write"
+    """The text of a respond step."""
+    CRITICIZE = "criticize"
+    """How good a step's result is, and what follows."""
+    SUMMARIZE = "summarize"
+    """What earlier messages said, in few words."""
+
+
 Speaker = Literal["system", "user", "assistant", "tool"]
 
 
@@ -65,6 +82,8 @@ class ModelRequest(base.Value):
     messages: tuple[Message, ...]
     sampling: Sampling = Sampling()
     max_tokens: int = pydantic.Field(default=1024, ge=1)
+    thinking_tokens: int = pydantic.Field(default=0, ge=0)
+    """What a reasoning model may think, beside `max_tokens`; 0 turns its thinking off."""
     json_schema: str | None = None
     used_script_lines: tuple[int, ...] = ()
 
@@ -77,6 +96,8 @@ class ModelResult(base.Value):
     slot: str
     usage: Usage = Usage()
     script_line: int | None = None
+    reasoning: str = ""
+    """What a reasoning model thought before it answered; never sent back to one."""
 
 
 class ModelFaultKind(StrEnum):

@@ -6,6 +6,7 @@ never touched.
 """
 
 from enum import StrEnum
+from typing import Literal
 
 from daemon.domain import base, events, ids, messages, principals, state, taints, verdicts
 from tools import contract
@@ -20,6 +21,51 @@ class CallStatus(StrEnum):
     APPROVED = "approved"
     STARTED = "started"
     ENDED = "ended"
+
+
+class StepStatus(StrEnum):
+    """How far a step of a plan has come."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    TRIED = "tried"
+    """It has a result that nobody has judged yet."""
+    DONE = "done"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class Step(base.Value):
+    """A step of the plan that a live task follows. `failed` is of its last attempt."""
+
+    planned: events.PlannedStep
+    status: StepStatus = StepStatus.WAITING
+    attempts: int = 0
+    result: ids.ContentId | None = None
+    failed: bool = False
+    call_id: ids.CallId | None = None
+    """The tool call whose result is the attempt's."""
+
+    @property
+    def step_id(self) -> str:
+        return self.planned.step_id
+
+    @property
+    def ended(self) -> bool:
+        return self.status in (StepStatus.DONE, StepStatus.FAILED, StepStatus.SKIPPED)
+
+
+class Said(base.Value):
+    """What a model is told of a task beside its message, in the order in which it happened.
+
+    `content` is a call's arguments, a plan, a refused reply or a further message; `name` the tool,
+    the step, or why the reply was refused.
+    """
+
+    kind: Literal["call", "plan", "step", "refused", "steered"]
+    content: ids.ContentId | None
+    result: ids.ContentId | None = None
+    name: str = ""
 
 
 class ToolCall(base.Value):
@@ -43,6 +89,12 @@ class ToolCall(base.Value):
     result: ids.ContentId | None = None
     settled: bool = False
     """Its outcome was unknown, and a person let it run again as another call."""
+    fingerprint: str = ""
+    step_id: str | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.status is CallStatus.ENDED
 
 
 class ModelCall(base.Value):
@@ -51,6 +103,8 @@ class ModelCall(base.Value):
     call_id: ids.CallId
     role: messages.Role
     attempt: int
+    purpose: messages.Purpose = messages.Purpose.THINK
+    step_id: str | None = None
 
 
 class Task(base.Value):
@@ -69,7 +123,12 @@ class Task(base.Value):
     running_since_ms: int = 0
     active_ms: int = 0
     recoveries: int = 0
+    kind: events.TaskKind = events.TaskKind.ANSWER
+    skill: str = ""
     rounds: int = 0
+    """Model calls that thought."""
+    asked: int = 0
+    """Model calls of any kind, repetitions too."""
     ready: bool = False
     """Answered while it waited, and goes on as soon as its conversation's lane is free."""
     model_call: ModelCall | None = None
@@ -81,6 +140,16 @@ class Task(base.Value):
     calls: tuple[ToolCall, ...] = ()
     script_lines: tuple[tuple[messages.Role, int], ...] = ()
     answer: ids.ContentId | None = None
+    said: tuple[Said, ...] = ()
+    draft: ids.ContentId | None = None
+    """What the thinker said, of which a directive is to be made."""
+    refusals: int = 0
+    """Replies in a row that were no valid directive."""
+    cuts: int = 0
+    """Replies in a row that the token limit cut."""
+    plan: tuple[Step, ...] = ()
+    plan_left: bool = False
+    """What is left of the plan is not followed any more."""
     taint: taints.Taint = taints.CLEAN
     denied: tuple[str, ...] = ()
     """Keys of what a person said no to: it is not asked again."""
@@ -94,12 +163,17 @@ class Task(base.Value):
                 return call
         return None
 
-    def open_call(self) -> ToolCall | None:
-        """The tool call that has no result yet."""
-        for call in reversed(self.calls):
-            if call.status is not CallStatus.ENDED:
-                return call
-        return None
+    def open_calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls that have no result yet, in the order in which they were proposed."""
+        return tuple(call for call in self.calls if call.status is not CallStatus.ENDED)
+
+    def step(self, step_id: str | None) -> Step | None:
+        return next((step for step in self.plan if step.step_id == step_id), None)
+
+    @property
+    def follows_plan(self) -> bool:
+        """Whether a step of its plan has not ended."""
+        return any(not step.ended for step in self.plan)
 
     def unknown_calls(self) -> tuple[ToolCall, ...]:
         unknown = events.CallOutcome.OUTCOME_UNKNOWN
@@ -107,10 +181,8 @@ class Task(base.Value):
 
     def busy(self) -> bool:
         """Whether something that was started has not ended."""
-        call = self.open_call()
-        return self.model_call is not None or (
-            call is not None and call.status is CallStatus.STARTED
-        )
+        started = (call.status is CallStatus.STARTED for call in self.calls)
+        return self.model_call is not None or any(started)
 
 
 class Approval(base.Value):
@@ -157,6 +229,29 @@ class Project(base.Value):
     taint: taints.Taint
 
 
+class Settings(base.Value):
+    """How a conversation's tasks work. `folder` is its project's, empty for the daemon's own;
+    `steers` when a message that comes while a task runs joins it."""
+
+    mode: verdicts.Mode = verdicts.Mode.BUILD
+    folder: str = ""
+    profile: str = ""
+    steers: bool = False
+
+
+DEFAULT_SETTINGS = Settings()
+
+
+class Revert(base.Value):
+    """Commits of an undone task that are still to be taken back."""
+
+    task_id: ids.TaskId
+    conversation_id: ids.ConversationId
+    correlation_id: str
+    folder: str
+    commits: tuple[str, ...]
+
+
 class World:
     """The folded state. Mutable only by `fold.apply`, on a fork."""
 
@@ -164,11 +259,12 @@ class World:
         "approvals",
         "grants",
         "head_seq",
-        "modes",
         "projects",
         "queued",
         "ready",
+        "reverts",
         "running",
+        "settings",
         "tasks",
     )
 
@@ -180,14 +276,19 @@ class World:
         self.queued: dict[ids.TaskId, None] = {}
         self.ready: dict[ids.TaskId, None] = {}
         self.grants: dict[ids.GrantId, Grant] = {}
-        self.modes: dict[ids.ConversationId, verdicts.Mode] = {}
-        """Of the conversations that do not simply build."""
+        self.settings: dict[ids.ConversationId, Settings] = {}
+        """Of the conversations that differ from the default."""
+        self.reverts: dict[ids.TaskId, Revert] = {}
         self.projects: dict[str, Project] = {}
         """The tainted ones, by folder."""
 
     def mode(self, conversation_id: ids.ConversationId) -> verdicts.Mode:
         """How much a conversation's tasks may do unasked."""
-        return self.modes.get(conversation_id, verdicts.Mode.BUILD)
+        return self.setting(conversation_id).mode
+
+    def setting(self, conversation_id: ids.ConversationId) -> Settings:
+        """How a conversation's tasks work."""
+        return self.settings.get(conversation_id, DEFAULT_SETTINGS)
 
     def live_grants(self, now_ms: int) -> tuple[Grant, ...]:
         """Those that have not expired, oldest first."""
@@ -208,8 +309,9 @@ class World:
         copy.queued = dict(self.queued)
         copy.ready = dict(self.ready)
         copy.grants = dict(self.grants)
-        copy.modes = dict(self.modes)
+        copy.settings = dict(self.settings)
         copy.projects = dict(self.projects)
+        copy.reverts = dict(self.reverts)
         return copy
 
 
@@ -223,11 +325,12 @@ class Snapshot(base.Value):
     queued: tuple[ids.TaskId, ...]
     ready: tuple[ids.TaskId, ...]
     grants: tuple[Grant, ...]
-    modes: tuple[tuple[ids.ConversationId, verdicts.Mode], ...]
+    settings: tuple[tuple[ids.ConversationId, Settings], ...]
     projects: tuple[Project, ...]
+    reverts: tuple[Revert, ...]
 
 
-SNAPSHOT_VERSION = 2
+SNAPSHOT_VERSION = 3
 
 
 def snapshot(world: World) -> Snapshot:
@@ -240,8 +343,9 @@ def snapshot(world: World) -> Snapshot:
         queued=tuple(world.queued),
         ready=tuple(world.ready),
         grants=tuple(world.grants.values()),
-        modes=tuple(world.modes.items()),
+        settings=tuple(world.settings.items()),
         projects=tuple(world.projects.values()),
+        reverts=tuple(world.reverts.values()),
     )
 
 
@@ -254,8 +358,9 @@ def restore(kept: Snapshot) -> World:
     world.queued = dict.fromkeys(kept.queued)
     world.ready = dict.fromkeys(kept.ready)
     world.grants = {grant.grant_id: grant for grant in kept.grants}
-    world.modes = dict(kept.modes)
+    world.settings = dict(kept.settings)
     world.projects = {project.folder: project for project in kept.projects}
+    world.reverts = {revert.task_id: revert for revert in kept.reverts}
     running = state.TaskState.RUNNING
     world.running = {t.conversation_id: t.task_id for t in kept.tasks if t.state is running}
     return world

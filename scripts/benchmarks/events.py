@@ -10,8 +10,16 @@ from pathlib import Path
 
 from daemon import bootstrap, workplace
 from daemon.config import settings
-from daemon.domain import decisions, inputs, limits, principals, redaction, state, world
-from daemon.domain import events as recorded_events
+from daemon.domain import (
+    decisions,
+    events as recorded_events,
+    inputs,
+    limits,
+    principals,
+    redaction,
+    state,
+    world,
+)
 from daemon.runtime import bus, failpoints, resume
 from daemon.storage import lock
 from scripts.benchmarks import figure

@@ -7,8 +7,15 @@ fails the generations in it and drops the context; the others are computed again
 import time
 from collections.abc import Callable
 
-from daemon.models.worker import cache, engine, generation, protocol, sampling, schedule
-from daemon.models.worker import vocabulary as vocabularies
+from daemon.models.worker import (
+    cache,
+    engine,
+    generation,
+    protocol,
+    sampling,
+    schedule,
+    vocabulary as vocabularies,
+)
 
 _Chosen = list[tuple[generation.Generation, int]]
 

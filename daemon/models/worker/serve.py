@@ -18,8 +18,8 @@ from daemon.models.worker import (
     sampling,
     schedule,
     template,
+    vocabulary as vocabularies,
 )
-from daemon.models.worker import vocabulary as vocabularies
 
 _RESERVE_SHARE = 8
 """A prompt must leave room for its answer: all that it may have, or this part of the context."""

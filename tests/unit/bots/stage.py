@@ -18,8 +18,7 @@ import grpc_testing
 from google.protobuf import descriptor, message
 
 from bots import render
-from bots.terminal import __main__ as entry
-from bots.terminal import console, interrupts, world
+from bots.terminal import __main__ as entry, console, interrupts, world
 from proto.ducklm.v1 import (
     admin_pb2,
     approvals_pb2,

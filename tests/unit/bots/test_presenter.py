@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 from google.protobuf import message, timestamp_pb2
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bots import presenter, views
 from proto.ducklm.v1 import common_pb2, events_pb2

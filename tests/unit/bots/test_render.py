@@ -4,8 +4,7 @@ import datetime
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bots import render, texts, views
 from proto.ducklm.v1 import approvals_pb2, common_pb2, events_pb2

@@ -3,8 +3,7 @@
 import shlex
 import string
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from daemon.permission import command, findings, rules
 

@@ -1,8 +1,7 @@
 """The output of a command as a model reads it: short, by its meaning, and honest about the rest."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tools import shell_output
 

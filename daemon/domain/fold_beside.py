@@ -1,0 +1,83 @@
+"""How events beside the tasks change the world: settings, grants, projects and what is undone."""
+
+from typing import assert_never
+
+from daemon.domain import events, ids, taints, world
+
+
+def set_conversation(
+    target: world.World, event: events.ConversationCreated | events.ConversationUpdated
+) -> None:
+    said = {
+        "mode": event.mode,
+        "folder": event.folder,
+        "profile": event.profile,
+        "steers": event.steers,
+    }
+    changed = {name: to for name, to in said.items() if to is not None}
+    settings = target.setting(event.conversation_id).but(changed)
+    target.settings.pop(event.conversation_id, None)
+    if settings != world.DEFAULT_SETTINGS:
+        target.settings[event.conversation_id] = settings
+
+
+def apply(
+    target: world.World,
+    event: events.GrantCreated
+    | events.GrantRevoked
+    | events.ProjectTainted
+    | events.ProjectTrusted
+    | events.ExchangeUndone
+    | events.ProjectReverted,
+    recorded: events.Recorded,
+) -> None:
+    match event:
+        case events.GrantCreated():
+            for old in [g for g in target.grants.values() if g.expires_ms <= recorded.at_ms]:
+                del target.grants[old.grant_id]
+            target.grants[event.grant_id] = world.Grant(
+                grant_id=event.grant_id,
+                conversation_id=recorded.conversation_id,
+                key=event.key,
+                tool=event.tool,
+                principal=event.principal,
+                folder=event.folder,
+                card=event.card,
+                granted_by=event.granted_by,
+                created_ms=recorded.at_ms,
+                expires_ms=event.expires_ms,
+                uses_left=event.uses,
+            )
+        case events.GrantRevoked():
+            target.grants.pop(event.grant_id, None)
+        case events.ProjectTainted():
+            target.projects[event.folder] = world.Project(
+                folder=event.folder,
+                conversation_id=recorded.conversation_id,
+                taint=taints.join(target.taint_of(event.folder), event.sources),
+            )
+        case events.ProjectTrusted():
+            target.projects.pop(event.folder, None)
+        case events.ExchangeUndone():
+            if event.commits:
+                target.reverts[event.task_id] = world.Revert(
+                    task_id=event.task_id,
+                    conversation_id=recorded.conversation_id,
+                    correlation_id=recorded.correlation_id,
+                    folder=event.folder,
+                    commits=event.commits,
+                )
+        case events.ProjectReverted():
+            target.reverts.pop(event.task_id, None)
+        case _:
+            assert_never(event)
+
+
+def use_grant(target: world.World, grant_id: ids.GrantId) -> None:
+    grant = target.grants.get(grant_id)
+    if grant is None:
+        raise ValueError(f"{grant_id} is not granted")
+    if grant.uses_left > 1:
+        target.grants[grant_id] = grant.but({"uses_left": grant.uses_left - 1})
+    else:
+        del target.grants[grant_id]
