@@ -278,7 +278,29 @@ class TokenRevoked(base.Value):
     revoked_ms: int
 
 
-Record = ContentRecord | ArtifactTaint | ClientKeyRecord | TokenRecord | TokenRevoked
+class ProjectRecord(base.Value):
+    """A project that the owner named: its folder's real path."""
+
+    name: str
+    folder: str
+    created_ms: int
+
+
+class ForgottenRecord(base.Value):
+    """Every text of a conversation is to be forgotten."""
+
+    owner: ids.ConversationId
+
+
+Record = (
+    ContentRecord
+    | ArtifactTaint
+    | ClientKeyRecord
+    | TokenRecord
+    | TokenRevoked
+    | ProjectRecord
+    | ForgottenRecord
+)
 
 _Log = tuple[events.Recorded, ...]
 

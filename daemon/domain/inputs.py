@@ -125,6 +125,13 @@ class TrustProject(Keyed):
     folder: str
 
 
+class RegisterProject(Keyed):
+    """Name a folder, which is there and was checked, as a project."""
+
+    name: str
+    folder: str
+
+
 class CreateToken(Keyed):
     """`digest` is of a secret that only the caller will know; `maker` is who asks."""
 
@@ -293,6 +300,7 @@ RpcInput = (
     | RevokeGrant
     | ProvideSecret
     | TrustProject
+    | RegisterProject
     | CreateToken
     | RevokeToken
 )
@@ -344,6 +352,10 @@ class Known(base.Value):
     live_tokens: frozenset[str] = frozenset()
     """The names of the tokens that are not revoked."""
     token_exists: bool = False
+    project_folder: str | None = None
+    """What the named project is already."""
+    project_name: str | None = None
+    """What the folder is named already."""
     last_task: LastTask | None = None
     task_answered: bool = False
     """The named task has ended with an answer."""

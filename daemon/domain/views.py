@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from daemon.domain import base, events, ids, principals, state, taints, verdicts
+from daemon.domain import base, events, ids, principals, state, taints, verdicts, world
 
 
 class UnknownCall(base.Value):
@@ -35,6 +35,16 @@ class TaskView(base.Value):
     unknown_calls: tuple[UnknownCall, ...] = ()
     taint: taints.Taint = taints.CLEAN
     secret: str = ""
+    kind: events.TaskKind = events.TaskKind.ANSWER
+    folder: str = ""
+    """Of the project that its conversation worked in when it changed something there."""
+    commits: tuple[str, ...] = ()
+    """What the project's history has of its changes, oldest first."""
+    left: tuple[ids.CallId, ...] = ()
+    """Calls that changed something which no commit holds."""
+    undone: bool = False
+    good: bool | None = None
+    """What a person thought of its answer, if one said so."""
 
 
 class ApprovalView(base.Value):
@@ -68,6 +78,20 @@ class ConversationView(base.Value):
     updated_ms: int
     created_seq: int
     mode: verdicts.Mode = verdicts.Mode.BUILD
+    folder: str = ""
+    profile: str = ""
+    steers: bool = False
+    summary: ids.ContentId | None = None
+    summarized_seq: int = 0
+    """Exchanges submitted up to here are told by the summary."""
+
+
+class ProjectView(base.Value):
+    """A project by its name."""
+
+    name: str
+    folder: str
+    created_ms: int
 
 
 class TokenView(base.Value):
@@ -83,11 +107,21 @@ class TokenView(base.Value):
 
 
 class Exchange(base.Value):
-    """One answered message of a conversation."""
+    """One answered message of a conversation, and what was said between message and answer."""
 
     text: ids.ContentId
     answer: ids.ContentId
     taint: taints.Taint = taints.CLEAN
+    submitted_seq: int = 0
+    said: tuple[world.Said, ...] = ()
+
+
+class History(base.Value):
+    """What was said in a conversation: a summary, then the exchanges after it, oldest first."""
+
+    summary: ids.ContentId | None = None
+    summary_taint: taints.Taint = taints.CLEAN
+    exchanges: tuple[Exchange, ...] = ()
 
 
 Row = TypeVar("Row")

@@ -127,10 +127,14 @@ class Store(Protocol):
     async def live_tokens(self) -> tuple[decisions.TokenRecord, ...]:
         """Every token that is not revoked, with the digest of its secret, oldest first."""
 
-    async def exchanges(
+    async def history(
         self, conversation_id: ids.ConversationId, before_seq: int, limit: int
-    ) -> tuple[views.Exchange, ...]:
-        """The last answered messages submitted before a sequence number, oldest first."""
+    ) -> views.History:
+        """The newest summary, and the last answered messages that it does not tell, submitted
+        before a sequence number. What was undone is not among them."""
+
+    async def projects(self) -> tuple[views.ProjectView, ...]:
+        """Every named project, by name."""
 
     async def drained(self) -> bool:
         """Whether the last run of a daemon on this store ended by draining."""
