@@ -56,6 +56,8 @@ class TaskSubmitted(base.Value):
     skill: str = ""
     """The method that its words call for."""
     kind: TaskKind = TaskKind.ANSWER
+    note: str = ""
+    """What its models are told of the time and the place, in the daemon's words."""
 
 
 class TaskSteered(base.Value):

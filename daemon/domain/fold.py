@@ -18,6 +18,8 @@ from daemon.domain import (
     world,
 )
 
+_SUMMARIZE = messages.Purpose.SUMMARIZE
+
 
 def apply(target: world.World, recorded: events.Recorded) -> None:
     """Fold one event into a world that belongs to the caller (a fork, or one being rebuilt).
@@ -62,6 +64,7 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
                 attachments=event.attachments,
                 kind=event.kind,
                 skill=event.skill,
+                said=fold_plan.begin(event),
             )
             target.queued[event.task_id] = None
             return
@@ -215,6 +218,7 @@ def _model_call(
                     "model_call": call,
                     "failed_call": None,
                     "asked": task.asked + 1,
+                    "summarized": task.summarized or event.purpose is _SUMMARIZE,
                     "rounds": task.rounds + (1 if thinks else 0),
                 }
             )

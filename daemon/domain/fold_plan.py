@@ -30,11 +30,22 @@ Event = (
 )
 
 
+def begin(event: events.TaskSubmitted) -> tuple[world.Said, ...]:
+    """What a task's models are told beside its message from the start."""
+    note, skill = (
+        world.Said(kind="note", name=event.note),
+        world.Said(kind="skill", name=event.skill),
+    )
+    return tuple(said for said in (note, skill) if said.name)
+
+
 def apply(task: world.Task, event: Event) -> world.Task:
     """The task after one of these events."""
     match event:
         case events.DirectiveTaken():
             return task.but({"draft": None, "refusals": 0, "cuts": 0})
+        case events.ReplyRefused(cut=True):
+            return task.but({"draft": None})
         case events.ReplyRefused():
             said = world.Said(kind="refused", content=event.text, name=event.reason)
             refusals = task.refusals + 1

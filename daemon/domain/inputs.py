@@ -370,3 +370,5 @@ class Stamped:
     at_ms: int
     seed: str
     known: Known = Known()
+    utc_offset_minutes: int = 0
+    """Of the owner's clock."""

@@ -27,13 +27,17 @@ class DirectiveTaken(base.Value):
 
 
 class ReplyRefused(base.Value):
-    """A model's reply is no valid directive; `reason` is what the model is told of it."""
+    """A model's reply is no valid directive; `reason` is what the model is told of it.
+
+    `cut` when only the limit of its tokens made it so: it is asked for again with more of them.
+    """
 
     type: Literal["reply_refused"] = "reply_refused"
     task_id: ids.TaskId
     call_id: ids.CallId
     text: ids.ContentId
     reason: str
+    cut: bool = False
 
 
 class PlannedStep(base.Value):

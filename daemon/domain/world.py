@@ -59,11 +59,11 @@ class Said(base.Value):
     """What a model is told of a task beside its message, in the order in which it happened.
 
     `content` is a call's arguments, a plan, a refused reply or a further message; `name` the tool,
-    the step, or why the reply was refused.
+    the step, why the reply was refused, the skill, or a note of the daemon's in its own words.
     """
 
-    kind: Literal["call", "plan", "step", "refused", "steered"]
-    content: ids.ContentId | None
+    kind: Literal["note", "skill", "call", "plan", "step", "refused", "steered"]
+    content: ids.ContentId | None = None
     result: ids.ContentId | None = None
     name: str = ""
 
@@ -147,6 +147,8 @@ class Task(base.Value):
     """Replies in a row that were no valid directive."""
     cuts: int = 0
     """Replies in a row that the token limit cut."""
+    summarized: bool = False
+    """Its conversation's earlier messages were to be summarized for it once."""
     plan: tuple[Step, ...] = ()
     plan_left: bool = False
     """What is left of the plan is not followed any more."""
