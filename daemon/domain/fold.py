@@ -10,6 +10,7 @@ from daemon.domain import (
     events,
     fold_beside,
     fold_plan,
+    fold_said,
     ids,
     messages,
     state,
@@ -115,8 +116,7 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
         case events.AnswerGiven():
             return task.but({"answer": event.text})
         case events.TaskSteered():
-            said = world.Said(kind="steered", content=event.text)
-            return task.but({"said": (*task.said, said)})
+            return task.but({"said": (*task.said, fold_said.of_steering(event))})
         case (
             events.DirectiveTaken()
             | events.ReplyRefused()
@@ -349,9 +349,9 @@ def _end_call(task: world.Task, call: world.ToolCall, event: events.ToolCallEnde
         {"status": world.CallStatus.ENDED, "outcome": event.outcome, "result": event.result}
     )
     changed = _with_call(task, ended)
-    if event.result is None:
+    said = fold_said.of_call(call, event)
+    if said is None:
         return changed
-    said = world.Said(kind="call", content=call.arguments, result=event.result, name=call.tool)
     return fold_plan.call_ended(changed.but({"said": (*task.said, said)}), ended)
 
 

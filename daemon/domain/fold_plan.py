@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import assert_never
 
-from daemon.domain import directives, events, ids, world
+from daemon.domain import directives, events, fold_said, ids, world
 
 _FAILED = frozenset(
     {
@@ -44,14 +44,14 @@ def apply(task: world.Task, event: Event) -> world.Task:
     match event:
         case events.DirectiveTaken():
             return task.but({"draft": None, "refusals": 0, "cuts": 0})
-        case events.ReplyRefused(cut=True):
-            return task.but({"draft": None})
         case events.ReplyRefused():
-            said = world.Said(kind="refused", content=event.text, name=event.reason)
+            said = fold_said.of_refusal(event)
+            if said is None:
+                return task.but({"draft": None})
             refusals = task.refusals + 1
             return task.but({"draft": None, "refusals": refusals, "said": (*task.said, said)})
         case events.PlanMade():
-            said = world.Said(kind="plan", content=event.text)
+            said = fold_said.of_plan(event)
             plan = tuple(world.Step(planned=planned) for planned in event.steps)
             return task.but({"plan": plan, "plan_left": False, "said": (*task.said, said)})
         case events.StepStarted():
@@ -72,15 +72,9 @@ def _end(task: world.Task, event: events.StepEnded) -> world.Task:
     if step is None:
         raise ValueError(f"the plan of {task.task_id} has no step {event.step_id}")
     ended = _with_step(task, event.step_id, {"status": _ENDS[event.outcome]})
-    done = event.outcome is events.StepOutcome.DONE
-    if done and step.planned.kind == "tool":
-        return ended  # its call's result is said already
-    said = world.Said(
-        kind="step",
-        content=step.planned.goal,
-        result=event.result,
-        name=f"{event.step_id} ({event.outcome})",
-    )
+    said = fold_said.of_step(step.planned, event)
+    if said is None:
+        return ended
     return ended.but({"said": (*ended.said, said)})
 
 

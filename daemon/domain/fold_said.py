@@ -1,0 +1,48 @@
+"""What the events of a task add to what models are told of it: one said thing an event, or none.
+
+The fold of live tasks and the stores' projections of ended ones both use these, and so agree.
+"""
+
+from typing import Protocol
+
+from daemon.domain import events, ids, world
+
+
+class Call(Protocol):
+    """A call that was proposed."""
+
+    @property
+    def tool(self) -> str: ...
+
+    @property
+    def arguments(self) -> ids.ContentId: ...
+
+
+def of_call(call: Call, event: events.ToolCallEnded) -> world.Said | None:
+    """A call with its result, if it has one."""
+    if event.result is None:
+        return None
+    return world.Said(kind="call", content=call.arguments, result=event.result, name=call.tool)
+
+
+def of_steering(event: events.TaskSteered) -> world.Said:
+    return world.Said(kind="steered", content=event.text)
+
+
+def of_refusal(event: events.ReplyRefused) -> world.Said | None:
+    """A reply that was refused; of one that the token limit cut nothing is told."""
+    if event.cut:
+        return None
+    return world.Said(kind="refused", content=event.text, name=event.reason)
+
+
+def of_plan(event: events.PlanMade) -> world.Said:
+    return world.Said(kind="plan", content=event.text)
+
+
+def of_step(planned: events.PlannedStep, event: events.StepEnded) -> world.Said | None:
+    """The end of a step; a tool step that is done has its call's result said already."""
+    if event.outcome is events.StepOutcome.DONE and planned.kind == "tool":
+        return None
+    name = f"{event.step_id} ({event.outcome})"
+    return world.Said(kind="step", content=planned.goal, result=event.result, name=name)
