@@ -65,7 +65,7 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
                 attachments=event.attachments,
                 kind=event.kind,
                 skill=event.skill,
-                said=fold_plan.begin(event),
+                said=fold_said.of_submission(event),
             )
             target.queued[event.task_id] = None
             return

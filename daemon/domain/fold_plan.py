@@ -30,15 +30,6 @@ Event = (
 )
 
 
-def begin(event: events.TaskSubmitted) -> tuple[world.Said, ...]:
-    """What a task's models are told beside its message from the start."""
-    note, skill = (
-        world.Said(kind="note", name=event.note),
-        world.Said(kind="skill", name=event.skill),
-    )
-    return tuple(said for said in (note, skill) if said.name)
-
-
 def apply(task: world.Task, event: Event) -> world.Task:
     """The task after one of these events."""
     match event:
@@ -56,7 +47,7 @@ def apply(task: world.Task, event: Event) -> world.Task:
             return task.but({"plan": plan, "plan_left": False, "said": (*task.said, said)})
         case events.StepStarted():
             begun = {"status": world.StepStatus.RUNNING, "attempts": event.attempt}
-            begun |= {"result": None, "failed": False, "call_id": None}
+            begun |= {"result": None, "failed": False, "unjudged": False, "call_id": None}
             return _with_step(task, event.step_id, begun)
         case events.StepJudged():
             left = event.follows in (directives.Recovery.RESPOND, directives.Recovery.FAIL)
@@ -89,6 +80,7 @@ def call_ended(task: world.Task, call: world.ToolCall) -> world.Task:
         "status": world.StepStatus.TRIED,
         "result": call.result,
         "failed": call.outcome in _FAILED,
+        "unjudged": call.outcome in _FAILED and call.outcome is not events.CallOutcome.FAILED,
         "call_id": call.call_id,
     }
     if call.outcome is events.CallOutcome.OUTCOME_UNKNOWN:

@@ -1,4 +1,4 @@
-"""What the events of a task add to what models are told of it: one said thing an event, or none.
+"""What each event of a task adds to what models are told of it beside its message.
 
 The fold of live tasks and the stores' projections of ended ones both use these, and so agree.
 """
@@ -16,6 +16,13 @@ class Call(Protocol):
 
     @property
     def arguments(self) -> ids.ContentId: ...
+
+
+def of_submission(event: events.TaskSubmitted) -> tuple[world.Said, ...]:
+    """What a task's models are told from the start."""
+    note = world.Said(kind="note", name=event.note)
+    skill = world.Said(kind="skill", name=event.skill)
+    return tuple(said for said in (note, skill) if said.name)
 
 
 def of_call(call: Call, event: events.ToolCallEnded) -> world.Said | None:
