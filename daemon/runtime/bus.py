@@ -23,13 +23,19 @@ LIVE_CHARS = 256 * 1024
 
 @dataclass(frozen=True)
 class LivePiece:
-    """The next piece of a running call's text; `offset` counts the characters before it."""
+    """The next piece of a running call's text; `offset` counts the characters before it.
+
+    What a reasoning model is `thinking` is a text of its own, with offsets of its own.
+    """
 
     task_id: ids.TaskId
     call_id: ids.CallId
     offset: int
     text: str
     tool: bool
+    thinking: bool = False
+    purpose: messages.Purpose | None = None
+    """Of a model's call."""
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,28 @@ YOLO: Mode.ValueType  # 3
 """normal calls too; needs scope approve to be set"""
 Global___Mode: _TypeAlias = Mode  # noqa: Y015
 
+class _Steering:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SteeringEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Steering.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    STEERING_UNSPECIFIED: _Steering.ValueType  # 0
+    QUEUE: _Steering.ValueType  # 1
+    """a task of its own, after the running one"""
+    STEER: _Steering.ValueType  # 2
+    """a further word to the running task"""
+
+class Steering(_Steering, metaclass=_SteeringEnumTypeWrapper):
+    """What a message becomes that comes while a task of its conversation runs."""
+
+STEERING_UNSPECIFIED: Steering.ValueType  # 0
+QUEUE: Steering.ValueType  # 1
+"""a task of its own, after the running one"""
+STEER: Steering.ValueType  # 2
+"""a further word to the running task"""
+Global___Steering: _TypeAlias = Steering  # noqa: Y015
+
 @_typing.final
 class Origin(_message.Message):
     """Where a request was made. A token speaks for its own principal; only one with scope `channel`

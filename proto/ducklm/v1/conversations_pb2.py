@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from proto.ducklm.v1 import common_pb2 as proto_dot_ducklm_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#proto/ducklm/v1/conversations.proto\x12\tducklm.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cproto/ducklm/v1/common.proto\"\xc8\x01\n\x0c\x43onversation\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x11\n\tprincipal\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12.\n\ncreated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1d\n\x04mode\x18\x06 \x01(\x0e\x32\x0f.ducklm.v1.Mode\"\x80\x01\n\x19\x43reateConversationRequest\x12\r\n\x05title\x18\x01 \x01(\t\x12!\n\x06origin\x18\x02 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x03 \x01(\t\x12\x1d\n\x04mode\x18\x04 \x01(\x0e\x32\x0f.ducklm.v1.Mode\"1\n\x16GetConversationRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\"9\n\x18ListConversationsRequest\x12\x1d\n\x04page\x18\x01 \x01(\x0b\x32\x0f.ducklm.v1.Page\"d\n\x19ListConversationsResponse\x12.\n\rconversations\x18\x01 \x03(\x0b\x32\x17.ducklm.v1.Conversation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xb6\x01\n\x19UpdateConversationRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x12\n\x05title\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x12\n\nclient_key\x18\x03 \x01(\t\x12\"\n\x04mode\x18\x04 \x01(\x0e\x32\x0f.ducklm.v1.ModeH\x01\x88\x01\x01\x12!\n\x06origin\x18\x05 \x01(\x0b\x32\x11.ducklm.v1.OriginB\x08\n\x06_titleB\x07\n\x05_mode2\xb7\x02\n\rConversations\x12G\n\x06\x43reate\x12$.ducklm.v1.CreateConversationRequest\x1a\x17.ducklm.v1.Conversation\x12\x41\n\x03Get\x12!.ducklm.v1.GetConversationRequest\x1a\x17.ducklm.v1.Conversation\x12Q\n\x04List\x12#.ducklm.v1.ListConversationsRequest\x1a$.ducklm.v1.ListConversationsResponse\x12G\n\x06Update\x12$.ducklm.v1.UpdateConversationRequest\x1a\x17.ducklm.v1.Conversationb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#proto/ducklm/v1/conversations.proto\x12\tducklm.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cproto/ducklm/v1/common.proto\"\xa8\x02\n\x0c\x43onversation\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x11\n\tprincipal\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12.\n\ncreated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1d\n\x04mode\x18\x06 \x01(\x0e\x32\x0f.ducklm.v1.Mode\x12\x0e\n\x06\x66older\x18\x07 \x01(\t\x12\x0f\n\x07profile\x18\x08 \x01(\t\x12%\n\x08steering\x18\t \x01(\x0e\x32\x13.ducklm.v1.Steering\x12\x16\n\x0esummarized_seq\x18\n \x01(\x03\"\xc8\x01\n\x19\x43reateConversationRequest\x12\r\n\x05title\x18\x01 \x01(\t\x12!\n\x06origin\x18\x02 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x03 \x01(\t\x12\x1d\n\x04mode\x18\x04 \x01(\x0e\x32\x0f.ducklm.v1.Mode\x12\x0e\n\x06\x66older\x18\x05 \x01(\t\x12\x0f\n\x07profile\x18\x06 \x01(\t\x12%\n\x08steering\x18\x07 \x01(\x0e\x32\x13.ducklm.v1.Steering\"1\n\x16GetConversationRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\"9\n\x18ListConversationsRequest\x12\x1d\n\x04page\x18\x01 \x01(\x0b\x32\x0f.ducklm.v1.Page\"d\n\x19ListConversationsResponse\x12.\n\rconversations\x18\x01 \x03(\x0b\x32\x17.ducklm.v1.Conversation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xb1\x02\n\x19UpdateConversationRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x12\n\x05title\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x12\n\nclient_key\x18\x03 \x01(\t\x12\"\n\x04mode\x18\x04 \x01(\x0e\x32\x0f.ducklm.v1.ModeH\x01\x88\x01\x01\x12!\n\x06origin\x18\x05 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x13\n\x06\x66older\x18\x06 \x01(\tH\x02\x88\x01\x01\x12\x14\n\x07profile\x18\x07 \x01(\tH\x03\x88\x01\x01\x12*\n\x08steering\x18\x08 \x01(\x0e\x32\x13.ducklm.v1.SteeringH\x04\x88\x01\x01\x42\x08\n\x06_titleB\x07\n\x05_modeB\t\n\x07_folderB\n\n\x08_profileB\x0b\n\t_steering\"k\n\x19\x44\x65leteConversationRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12!\n\x06origin\x18\x02 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x03 \x01(\t\"5\n\x1a\x44\x65leteConversationResponse\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\"l\n\x1a\x43ompactConversationRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12!\n\x06origin\x18\x02 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x03 \x01(\t\"T\n\x1b\x43ompactConversationResponse\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x0b\n\x03seq\x18\x03 \x01(\x03\"\xa5\x02\n\x19\x45xportConversationRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12;\n\x06\x66ormat\x18\x02 \x01(\x0e\x32+.ducklm.v1.ExportConversationRequest.Format\x12\x16\n\treasoning\x18\x03 \x01(\x08H\x00\x88\x01\x01\x12\x12\n\x05tools\x18\x04 \x01(\x08H\x01\x88\x01\x01\x12\x14\n\x07results\x18\x05 \x01(\x08H\x02\x88\x01\x01\x12\x12\n\nlast_turns\x18\x06 \x01(\x05\"8\n\x06\x46ormat\x12\x16\n\x12\x46ORMAT_UNSPECIFIED\x10\x00\x12\x0c\n\x08MARKDOWN\x10\x01\x12\x08\n\x04JSON\x10\x02\x42\x0c\n\n_reasoningB\x08\n\x06_toolsB\n\n\x08_results\"\x1b\n\x0b\x45xportPiece\x12\x0c\n\x04text\x18\x01 \x01(\t\"]\n\x0bUndoRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12!\n\x06origin\x18\x02 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x03 \x01(\t\"S\n\x0cUndoResponse\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x0f\n\x07\x63ommits\x18\x02 \x03(\t\x12!\n\x04left\x18\x03 \x03(\x0b\x32\x13.ducklm.v1.LeftCall\"O\n\x08LeftCall\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x03 \x01(\t\x12\x0c\n\x04line\x18\x04 \x01(\t2\xeb\x04\n\rConversations\x12G\n\x06\x43reate\x12$.ducklm.v1.CreateConversationRequest\x1a\x17.ducklm.v1.Conversation\x12\x41\n\x03Get\x12!.ducklm.v1.GetConversationRequest\x1a\x17.ducklm.v1.Conversation\x12Q\n\x04List\x12#.ducklm.v1.ListConversationsRequest\x1a$.ducklm.v1.ListConversationsResponse\x12G\n\x06Update\x12$.ducklm.v1.UpdateConversationRequest\x1a\x17.ducklm.v1.Conversation\x12U\n\x06\x44\x65lete\x12$.ducklm.v1.DeleteConversationRequest\x1a%.ducklm.v1.DeleteConversationResponse\x12X\n\x07\x43ompact\x12%.ducklm.v1.CompactConversationRequest\x1a&.ducklm.v1.CompactConversationResponse\x12H\n\x06\x45xport\x12$.ducklm.v1.ExportConversationRequest\x1a\x16.ducklm.v1.ExportPiece0\x01\x12\x37\n\x04Undo\x12\x16.ducklm.v1.UndoRequest\x1a\x17.ducklm.v1.UndoResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,17 +34,37 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proto.ducklm.v1.conversatio
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_CONVERSATION']._serialized_start=114
-  _globals['_CONVERSATION']._serialized_end=314
-  _globals['_CREATECONVERSATIONREQUEST']._serialized_start=317
-  _globals['_CREATECONVERSATIONREQUEST']._serialized_end=445
-  _globals['_GETCONVERSATIONREQUEST']._serialized_start=447
-  _globals['_GETCONVERSATIONREQUEST']._serialized_end=496
-  _globals['_LISTCONVERSATIONSREQUEST']._serialized_start=498
-  _globals['_LISTCONVERSATIONSREQUEST']._serialized_end=555
-  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_start=557
-  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_end=657
-  _globals['_UPDATECONVERSATIONREQUEST']._serialized_start=660
-  _globals['_UPDATECONVERSATIONREQUEST']._serialized_end=842
-  _globals['_CONVERSATIONS']._serialized_start=845
-  _globals['_CONVERSATIONS']._serialized_end=1156
+  _globals['_CONVERSATION']._serialized_end=410
+  _globals['_CREATECONVERSATIONREQUEST']._serialized_start=413
+  _globals['_CREATECONVERSATIONREQUEST']._serialized_end=613
+  _globals['_GETCONVERSATIONREQUEST']._serialized_start=615
+  _globals['_GETCONVERSATIONREQUEST']._serialized_end=664
+  _globals['_LISTCONVERSATIONSREQUEST']._serialized_start=666
+  _globals['_LISTCONVERSATIONSREQUEST']._serialized_end=723
+  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_start=725
+  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_end=825
+  _globals['_UPDATECONVERSATIONREQUEST']._serialized_start=828
+  _globals['_UPDATECONVERSATIONREQUEST']._serialized_end=1133
+  _globals['_DELETECONVERSATIONREQUEST']._serialized_start=1135
+  _globals['_DELETECONVERSATIONREQUEST']._serialized_end=1242
+  _globals['_DELETECONVERSATIONRESPONSE']._serialized_start=1244
+  _globals['_DELETECONVERSATIONRESPONSE']._serialized_end=1297
+  _globals['_COMPACTCONVERSATIONREQUEST']._serialized_start=1299
+  _globals['_COMPACTCONVERSATIONREQUEST']._serialized_end=1407
+  _globals['_COMPACTCONVERSATIONRESPONSE']._serialized_start=1409
+  _globals['_COMPACTCONVERSATIONRESPONSE']._serialized_end=1493
+  _globals['_EXPORTCONVERSATIONREQUEST']._serialized_start=1496
+  _globals['_EXPORTCONVERSATIONREQUEST']._serialized_end=1789
+  _globals['_EXPORTCONVERSATIONREQUEST_FORMAT']._serialized_start=1697
+  _globals['_EXPORTCONVERSATIONREQUEST_FORMAT']._serialized_end=1753
+  _globals['_EXPORTPIECE']._serialized_start=1791
+  _globals['_EXPORTPIECE']._serialized_end=1818
+  _globals['_UNDOREQUEST']._serialized_start=1820
+  _globals['_UNDOREQUEST']._serialized_end=1913
+  _globals['_UNDORESPONSE']._serialized_start=1915
+  _globals['_UNDORESPONSE']._serialized_end=1998
+  _globals['_LEFTCALL']._serialized_start=2000
+  _globals['_LEFTCALL']._serialized_end=2079
+  _globals['_CONVERSATIONS']._serialized_start=2082
+  _globals['_CONVERSATIONS']._serialized_end=2701
 # @@protoc_insertion_point(module_scope)

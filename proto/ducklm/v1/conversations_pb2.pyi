@@ -8,6 +8,7 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from proto.ducklm.v1 import common_pb2 as _common_pb2
 import builtins as _builtins
 import sys
@@ -30,10 +31,20 @@ class Conversation(_message.Message):
     CREATED_AT_FIELD_NUMBER: _builtins.int
     UPDATED_AT_FIELD_NUMBER: _builtins.int
     MODE_FIELD_NUMBER: _builtins.int
+    FOLDER_FIELD_NUMBER: _builtins.int
+    PROFILE_FIELD_NUMBER: _builtins.int
+    STEERING_FIELD_NUMBER: _builtins.int
+    SUMMARIZED_SEQ_FIELD_NUMBER: _builtins.int
     conversation_id: _builtins.str
     principal: _builtins.str
     title: _builtins.str
     mode: _common_pb2.Mode.ValueType
+    folder: _builtins.str
+    """of the project that it works in; empty: the daemon's own"""
+    profile: _builtins.str
+    steering: _common_pb2.Steering.ValueType
+    summarized_seq: _builtins.int
+    """what was submitted up to here is told to models by a summary; 0: none"""
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -47,10 +58,14 @@ class Conversation(_message.Message):
         created_at: _timestamp_pb2.Timestamp | None = ...,
         updated_at: _timestamp_pb2.Timestamp | None = ...,
         mode: _common_pb2.Mode.ValueType = ...,
+        folder: _builtins.str = ...,
+        profile: _builtins.str = ...,
+        steering: _common_pb2.Steering.ValueType = ...,
+        summarized_seq: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "updated_at", b"updated_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "created_at", b"created_at", "mode", b"mode", "principal", b"principal", "title", b"title", "updated_at", b"updated_at"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "created_at", b"created_at", "folder", b"folder", "mode", b"mode", "principal", b"principal", "profile", b"profile", "steering", b"steering", "summarized_seq", b"summarized_seq", "title", b"title", "updated_at", b"updated_at"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -64,10 +79,18 @@ class CreateConversationRequest(_message.Message):
     ORIGIN_FIELD_NUMBER: _builtins.int
     CLIENT_KEY_FIELD_NUMBER: _builtins.int
     MODE_FIELD_NUMBER: _builtins.int
+    FOLDER_FIELD_NUMBER: _builtins.int
+    PROFILE_FIELD_NUMBER: _builtins.int
+    STEERING_FIELD_NUMBER: _builtins.int
     title: _builtins.str
     client_key: _builtins.str
     mode: _common_pb2.Mode.ValueType
     """unspecified: BUILD"""
+    folder: _builtins.str
+    """a project's full path or its name; empty: the daemon's own"""
+    profile: _builtins.str
+    steering: _common_pb2.Steering.ValueType
+    """unspecified: QUEUE"""
     @_builtins.property
     def origin(self) -> _common_pb2.Origin: ...
     def __init__(
@@ -77,10 +100,13 @@ class CreateConversationRequest(_message.Message):
         origin: _common_pb2.Origin | None = ...,
         client_key: _builtins.str = ...,
         mode: _common_pb2.Mode.ValueType = ...,
+        folder: _builtins.str = ...,
+        profile: _builtins.str = ...,
+        steering: _common_pb2.Steering.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_key", b"client_key", "mode", b"mode", "origin", b"origin", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_key", b"client_key", "folder", b"folder", "mode", b"mode", "origin", b"origin", "profile", b"profile", "steering", b"steering", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -157,10 +183,17 @@ class UpdateConversationRequest(_message.Message):
     CLIENT_KEY_FIELD_NUMBER: _builtins.int
     MODE_FIELD_NUMBER: _builtins.int
     ORIGIN_FIELD_NUMBER: _builtins.int
+    FOLDER_FIELD_NUMBER: _builtins.int
+    PROFILE_FIELD_NUMBER: _builtins.int
+    STEERING_FIELD_NUMBER: _builtins.int
     conversation_id: _builtins.str
     title: _builtins.str
     client_key: _builtins.str
     mode: _common_pb2.Mode.ValueType
+    folder: _builtins.str
+    """a project's full path or its name; empty: the daemon's own"""
+    profile: _builtins.str
+    steering: _common_pb2.Steering.ValueType
     @_builtins.property
     def origin(self) -> _common_pb2.Origin: ...
     def __init__(
@@ -171,18 +204,301 @@ class UpdateConversationRequest(_message.Message):
         client_key: _builtins.str = ...,
         mode: _common_pb2.Mode.ValueType | None = ...,
         origin: _common_pb2.Origin | None = ...,
+        folder: _builtins.str | None = ...,
+        profile: _builtins.str | None = ...,
+        steering: _common_pb2.Steering.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_mode", b"_mode", "_title", b"_title", "mode", b"mode", "origin", b"origin", "title", b"title"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_folder", b"_folder", "_mode", b"_mode", "_profile", b"_profile", "_steering", b"_steering", "_title", b"_title", "folder", b"folder", "mode", b"mode", "origin", b"origin", "profile", b"profile", "steering", b"steering", "title", b"title"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mode", b"_mode", "_title", b"_title", "client_key", b"client_key", "conversation_id", b"conversation_id", "mode", b"mode", "origin", b"origin", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_folder", b"_folder", "_mode", b"_mode", "_profile", b"_profile", "_steering", b"_steering", "_title", b"_title", "client_key", b"client_key", "conversation_id", b"conversation_id", "folder", b"folder", "mode", b"mode", "origin", b"origin", "profile", b"profile", "steering", b"steering", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__folder: _TypeAlias = _typing.Literal["folder"]  # noqa: Y015
+    _WhichOneofArgType__folder: _TypeAlias = _typing.Literal["_folder", b"_folder"]  # noqa: Y015
     _WhichOneofReturnType__mode: _TypeAlias = _typing.Literal["mode"]  # noqa: Y015
     _WhichOneofArgType__mode: _TypeAlias = _typing.Literal["_mode", b"_mode"]  # noqa: Y015
+    _WhichOneofReturnType__profile: _TypeAlias = _typing.Literal["profile"]  # noqa: Y015
+    _WhichOneofArgType__profile: _TypeAlias = _typing.Literal["_profile", b"_profile"]  # noqa: Y015
+    _WhichOneofReturnType__steering: _TypeAlias = _typing.Literal["steering"]  # noqa: Y015
+    _WhichOneofArgType__steering: _TypeAlias = _typing.Literal["_steering", b"_steering"]  # noqa: Y015
     _WhichOneofReturnType__title: _TypeAlias = _typing.Literal["title"]  # noqa: Y015
     _WhichOneofArgType__title: _TypeAlias = _typing.Literal["_title", b"_title"]  # noqa: Y015
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__folder) -> _WhichOneofReturnType__folder | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__mode) -> _WhichOneofReturnType__mode | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__profile) -> _WhichOneofReturnType__profile | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__steering) -> _WhichOneofReturnType__steering | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__title) -> _WhichOneofReturnType__title | None: ...
 
 Global___UpdateConversationRequest: _TypeAlias = UpdateConversationRequest  # noqa: Y015
+
+@_typing.final
+class DeleteConversationRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    ORIGIN_FIELD_NUMBER: _builtins.int
+    CLIENT_KEY_FIELD_NUMBER: _builtins.int
+    conversation_id: _builtins.str
+    client_key: _builtins.str
+    @_builtins.property
+    def origin(self) -> _common_pb2.Origin: ...
+    def __init__(
+        self,
+        *,
+        conversation_id: _builtins.str = ...,
+        origin: _common_pb2.Origin | None = ...,
+        client_key: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_key", b"client_key", "conversation_id", b"conversation_id", "origin", b"origin"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeleteConversationRequest: _TypeAlias = DeleteConversationRequest  # noqa: Y015
+
+@_typing.final
+class DeleteConversationResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    conversation_id: _builtins.str
+    def __init__(
+        self,
+        *,
+        conversation_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeleteConversationResponse: _TypeAlias = DeleteConversationResponse  # noqa: Y015
+
+@_typing.final
+class CompactConversationRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    ORIGIN_FIELD_NUMBER: _builtins.int
+    CLIENT_KEY_FIELD_NUMBER: _builtins.int
+    conversation_id: _builtins.str
+    client_key: _builtins.str
+    @_builtins.property
+    def origin(self) -> _common_pb2.Origin: ...
+    def __init__(
+        self,
+        *,
+        conversation_id: _builtins.str = ...,
+        origin: _common_pb2.Origin | None = ...,
+        client_key: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_key", b"client_key", "conversation_id", b"conversation_id", "origin", b"origin"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CompactConversationRequest: _TypeAlias = CompactConversationRequest  # noqa: Y015
+
+@_typing.final
+class CompactConversationResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TASK_ID_FIELD_NUMBER: _builtins.int
+    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    SEQ_FIELD_NUMBER: _builtins.int
+    task_id: _builtins.str
+    """the task that does it"""
+    conversation_id: _builtins.str
+    seq: _builtins.int
+    """follow with Events.Subscribe after_seq = seq - 1"""
+    def __init__(
+        self,
+        *,
+        task_id: _builtins.str = ...,
+        conversation_id: _builtins.str = ...,
+        seq: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "seq", b"seq", "task_id", b"task_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CompactConversationResponse: _TypeAlias = CompactConversationResponse  # noqa: Y015
+
+@_typing.final
+class ExportConversationRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    class _Format:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _FormatEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[ExportConversationRequest._Format.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        FORMAT_UNSPECIFIED: ExportConversationRequest._Format.ValueType  # 0
+        MARKDOWN: ExportConversationRequest._Format.ValueType  # 1
+        JSON: ExportConversationRequest._Format.ValueType  # 2
+
+    class Format(_Format, metaclass=_FormatEnumTypeWrapper): ...
+    FORMAT_UNSPECIFIED: ExportConversationRequest.Format.ValueType  # 0
+    MARKDOWN: ExportConversationRequest.Format.ValueType  # 1
+    JSON: ExportConversationRequest.Format.ValueType  # 2
+
+    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    FORMAT_FIELD_NUMBER: _builtins.int
+    REASONING_FIELD_NUMBER: _builtins.int
+    TOOLS_FIELD_NUMBER: _builtins.int
+    RESULTS_FIELD_NUMBER: _builtins.int
+    LAST_TURNS_FIELD_NUMBER: _builtins.int
+    conversation_id: _builtins.str
+    format: Global___ExportConversationRequest.Format.ValueType
+    """unspecified: MARKDOWN"""
+    reasoning: _builtins.bool
+    """what models thought; unset: no"""
+    tools: _builtins.bool
+    """plans and calls of tools; unset: yes"""
+    results: _builtins.bool
+    """what those calls gave and changed; unset: yes"""
+    last_turns: _builtins.int
+    """only the last so many messages; 0: all"""
+    def __init__(
+        self,
+        *,
+        conversation_id: _builtins.str = ...,
+        format: Global___ExportConversationRequest.Format.ValueType = ...,
+        reasoning: _builtins.bool | None = ...,
+        tools: _builtins.bool | None = ...,
+        results: _builtins.bool | None = ...,
+        last_turns: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_reasoning", b"_reasoning", "_results", b"_results", "_tools", b"_tools", "reasoning", b"reasoning", "results", b"results", "tools", b"tools"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_reasoning", b"_reasoning", "_results", b"_results", "_tools", b"_tools", "conversation_id", b"conversation_id", "format", b"format", "last_turns", b"last_turns", "reasoning", b"reasoning", "results", b"results", "tools", b"tools"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__reasoning: _TypeAlias = _typing.Literal["reasoning"]  # noqa: Y015
+    _WhichOneofArgType__reasoning: _TypeAlias = _typing.Literal["_reasoning", b"_reasoning"]  # noqa: Y015
+    _WhichOneofReturnType__results: _TypeAlias = _typing.Literal["results"]  # noqa: Y015
+    _WhichOneofArgType__results: _TypeAlias = _typing.Literal["_results", b"_results"]  # noqa: Y015
+    _WhichOneofReturnType__tools: _TypeAlias = _typing.Literal["tools"]  # noqa: Y015
+    _WhichOneofArgType__tools: _TypeAlias = _typing.Literal["_tools", b"_tools"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__reasoning) -> _WhichOneofReturnType__reasoning | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__results) -> _WhichOneofReturnType__results | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__tools) -> _WhichOneofReturnType__tools | None: ...
+
+Global___ExportConversationRequest: _TypeAlias = ExportConversationRequest  # noqa: Y015
+
+@_typing.final
+class ExportPiece(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExportPiece: _TypeAlias = ExportPiece  # noqa: Y015
+
+@_typing.final
+class UndoRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    ORIGIN_FIELD_NUMBER: _builtins.int
+    CLIENT_KEY_FIELD_NUMBER: _builtins.int
+    conversation_id: _builtins.str
+    client_key: _builtins.str
+    @_builtins.property
+    def origin(self) -> _common_pb2.Origin: ...
+    def __init__(
+        self,
+        *,
+        conversation_id: _builtins.str = ...,
+        origin: _common_pb2.Origin | None = ...,
+        client_key: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_key", b"client_key", "conversation_id", b"conversation_id", "origin", b"origin"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UndoRequest: _TypeAlias = UndoRequest  # noqa: Y015
+
+@_typing.final
+class UndoResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TASK_ID_FIELD_NUMBER: _builtins.int
+    COMMITS_FIELD_NUMBER: _builtins.int
+    LEFT_FIELD_NUMBER: _builtins.int
+    task_id: _builtins.str
+    @_builtins.property
+    def commits(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """oldest first; they are reverted next: see ProjectReverted"""
+
+    @_builtins.property
+    def left(self) -> _containers.RepeatedCompositeFieldContainer[Global___LeftCall]: ...
+    def __init__(
+        self,
+        *,
+        task_id: _builtins.str = ...,
+        commits: _abc.Iterable[_builtins.str] | None = ...,
+        left: _abc.Iterable[Global___LeftCall] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commits", b"commits", "left", b"left", "task_id", b"task_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UndoResponse: _TypeAlias = UndoResponse  # noqa: Y015
+
+@_typing.final
+class LeftCall(_message.Message):
+    """A call that changed something which cannot be taken back."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALL_ID_FIELD_NUMBER: _builtins.int
+    TOOL_FIELD_NUMBER: _builtins.int
+    ARGUMENTS_JSON_FIELD_NUMBER: _builtins.int
+    LINE_FIELD_NUMBER: _builtins.int
+    call_id: _builtins.str
+    tool: _builtins.str
+    arguments_json: _builtins.str
+    line: _builtins.str
+    """what it was, on one line"""
+    def __init__(
+        self,
+        *,
+        call_id: _builtins.str = ...,
+        tool: _builtins.str = ...,
+        arguments_json: _builtins.str = ...,
+        line: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "call_id", b"call_id", "line", b"line", "tool", b"tool"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LeftCall: _TypeAlias = LeftCall  # noqa: Y015

@@ -54,6 +54,26 @@ class ConversationsStub:
                 request_serializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.UpdateConversationRequest.SerializeToString,
                 response_deserializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.Conversation.FromString,
                 _registered_method=True)
+        self.Delete = channel.unary_unary(
+                '/ducklm.v1.Conversations/Delete',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.DeleteConversationRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.DeleteConversationResponse.FromString,
+                _registered_method=True)
+        self.Compact = channel.unary_unary(
+                '/ducklm.v1.Conversations/Compact',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.CompactConversationRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.CompactConversationResponse.FromString,
+                _registered_method=True)
+        self.Export = channel.unary_stream(
+                '/ducklm.v1.Conversations/Export',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.ExportConversationRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.ExportPiece.FromString,
+                _registered_method=True)
+        self.Undo = channel.unary_unary(
+                '/ducklm.v1.Conversations/Undo',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.UndoRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.UndoResponse.FromString,
+                _registered_method=True)
 
 
 class ConversationsServicer:
@@ -84,6 +104,35 @@ class ConversationsServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Delete(self, request, context):
+        """Take it out of every list and forget its texts, for good. Its principal and the owner may.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Compact(self, request, context):
+        """Have a task summarize what was said so far; models are then told the summary instead.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Export(self, request, context):
+        """What was said, oldest first, in pieces to be put together. A text that was forgotten says so.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Undo(self, request, context):
+        """Take back the last answered message: models hear no more of it, and its changes of the project
+        are reverted. What cannot be taken back is named. Its principal and the owner may.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ConversationsServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -106,6 +155,26 @@ def add_ConversationsServicer_to_server(servicer, server):
                     servicer.Update,
                     request_deserializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.UpdateConversationRequest.FromString,
                     response_serializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.Conversation.SerializeToString,
+            ),
+            'Delete': grpc.unary_unary_rpc_method_handler(
+                    servicer.Delete,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.DeleteConversationRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.DeleteConversationResponse.SerializeToString,
+            ),
+            'Compact': grpc.unary_unary_rpc_method_handler(
+                    servicer.Compact,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.CompactConversationRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.CompactConversationResponse.SerializeToString,
+            ),
+            'Export': grpc.unary_stream_rpc_method_handler(
+                    servicer.Export,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.ExportConversationRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.ExportPiece.SerializeToString,
+            ),
+            'Undo': grpc.unary_unary_rpc_method_handler(
+                    servicer.Undo,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.UndoRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_conversations__pb2.UndoResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -216,6 +285,114 @@ class Conversations:
             '/ducklm.v1.Conversations/Update',
             proto_dot_ducklm_dot_v1_dot_conversations__pb2.UpdateConversationRequest.SerializeToString,
             proto_dot_ducklm_dot_v1_dot_conversations__pb2.Conversation.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Delete(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Conversations/Delete',
+            proto_dot_ducklm_dot_v1_dot_conversations__pb2.DeleteConversationRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_conversations__pb2.DeleteConversationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Compact(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Conversations/Compact',
+            proto_dot_ducklm_dot_v1_dot_conversations__pb2.CompactConversationRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_conversations__pb2.CompactConversationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Export(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/ducklm.v1.Conversations/Export',
+            proto_dot_ducklm_dot_v1_dot_conversations__pb2.ExportConversationRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_conversations__pb2.ExportPiece.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Undo(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Conversations/Undo',
+            proto_dot_ducklm_dot_v1_dot_conversations__pb2.UndoRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_conversations__pb2.UndoResponse.FromString,
             options,
             channel_credentials,
             insecure,

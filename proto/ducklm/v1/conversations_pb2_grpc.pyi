@@ -36,6 +36,16 @@ class ConversationsStub:
     List: _grpc.UnaryUnaryMultiCallable[_conversations_pb2.ListConversationsRequest, _conversations_pb2.ListConversationsResponse]
     Update: _grpc.UnaryUnaryMultiCallable[_conversations_pb2.UpdateConversationRequest, _conversations_pb2.Conversation]
     """Change the fields that are set."""
+    Delete: _grpc.UnaryUnaryMultiCallable[_conversations_pb2.DeleteConversationRequest, _conversations_pb2.DeleteConversationResponse]
+    """Take it out of every list and forget its texts, for good. Its principal and the owner may."""
+    Compact: _grpc.UnaryUnaryMultiCallable[_conversations_pb2.CompactConversationRequest, _conversations_pb2.CompactConversationResponse]
+    """Have a task summarize what was said so far; models are then told the summary instead."""
+    Export: _grpc.UnaryStreamMultiCallable[_conversations_pb2.ExportConversationRequest, _conversations_pb2.ExportPiece]
+    """What was said, oldest first, in pieces to be put together. A text that was forgotten says so."""
+    Undo: _grpc.UnaryUnaryMultiCallable[_conversations_pb2.UndoRequest, _conversations_pb2.UndoResponse]
+    """Take back the last answered message: models hear no more of it, and its changes of the project
+    are reverted. What cannot be taken back is named. Its principal and the owner may.
+    """
 
 @_typing.type_check_only
 class ConversationsAsyncStub(ConversationsStub):
@@ -45,6 +55,16 @@ class ConversationsAsyncStub(ConversationsStub):
     List: _aio.UnaryUnaryMultiCallable[_conversations_pb2.ListConversationsRequest, _conversations_pb2.ListConversationsResponse]  # type: ignore[assignment]
     Update: _aio.UnaryUnaryMultiCallable[_conversations_pb2.UpdateConversationRequest, _conversations_pb2.Conversation]  # type: ignore[assignment]
     """Change the fields that are set."""
+    Delete: _aio.UnaryUnaryMultiCallable[_conversations_pb2.DeleteConversationRequest, _conversations_pb2.DeleteConversationResponse]  # type: ignore[assignment]
+    """Take it out of every list and forget its texts, for good. Its principal and the owner may."""
+    Compact: _aio.UnaryUnaryMultiCallable[_conversations_pb2.CompactConversationRequest, _conversations_pb2.CompactConversationResponse]  # type: ignore[assignment]
+    """Have a task summarize what was said so far; models are then told the summary instead."""
+    Export: _aio.UnaryStreamMultiCallable[_conversations_pb2.ExportConversationRequest, _conversations_pb2.ExportPiece]  # type: ignore[assignment]
+    """What was said, oldest first, in pieces to be put together. A text that was forgotten says so."""
+    Undo: _aio.UnaryUnaryMultiCallable[_conversations_pb2.UndoRequest, _conversations_pb2.UndoResponse]  # type: ignore[assignment]
+    """Take back the last answered message: models hear no more of it, and its changes of the project
+    are reverted. What cannot be taken back is named. Its principal and the owner may.
+    """
 
 class ConversationsServicer(metaclass=_abc_1.ABCMeta):
     @_abc_1.abstractmethod
@@ -75,5 +95,39 @@ class ConversationsServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_conversations_pb2.Conversation, _abc.Awaitable[_conversations_pb2.Conversation]]:
         """Change the fields that are set."""
+
+    @_abc_1.abstractmethod
+    def Delete(
+        self,
+        request: _conversations_pb2.DeleteConversationRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_conversations_pb2.DeleteConversationResponse, _abc.Awaitable[_conversations_pb2.DeleteConversationResponse]]:
+        """Take it out of every list and forget its texts, for good. Its principal and the owner may."""
+
+    @_abc_1.abstractmethod
+    def Compact(
+        self,
+        request: _conversations_pb2.CompactConversationRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_conversations_pb2.CompactConversationResponse, _abc.Awaitable[_conversations_pb2.CompactConversationResponse]]:
+        """Have a task summarize what was said so far; models are then told the summary instead."""
+
+    @_abc_1.abstractmethod
+    def Export(
+        self,
+        request: _conversations_pb2.ExportConversationRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_conversations_pb2.ExportPiece], _abc.AsyncIterator[_conversations_pb2.ExportPiece]]:
+        """What was said, oldest first, in pieces to be put together. A text that was forgotten says so."""
+
+    @_abc_1.abstractmethod
+    def Undo(
+        self,
+        request: _conversations_pb2.UndoRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_conversations_pb2.UndoResponse, _abc.Awaitable[_conversations_pb2.UndoResponse]]:
+        """Take back the last answered message: models hear no more of it, and its changes of the project
+        are reverted. What cannot be taken back is named. Its principal and the owner may.
+        """
 
 def add_ConversationsServicer_to_server(servicer: ConversationsServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

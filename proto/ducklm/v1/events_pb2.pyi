@@ -148,6 +148,8 @@ class LiveText(_message.Message):
     OFFSET_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     TOOL_FIELD_NUMBER: _builtins.int
+    THINKING_FIELD_NUMBER: _builtins.int
+    PURPOSE_FIELD_NUMBER: _builtins.int
     task_id: _builtins.str
     call_id: _builtins.str
     offset: _builtins.int
@@ -155,6 +157,10 @@ class LiveText(_message.Message):
     text: _builtins.str
     tool: _builtins.bool
     """a tool's output, not a model's"""
+    thinking: _builtins.bool
+    """a reasoning model's thoughts, counted apart from its text"""
+    purpose: _builtins.str
+    """of a model's call: see ModelCallStarted"""
     def __init__(
         self,
         *,
@@ -163,10 +169,12 @@ class LiveText(_message.Message):
         offset: _builtins.int = ...,
         text: _builtins.str = ...,
         tool: _builtins.bool = ...,
+        thinking: _builtins.bool = ...,
+        purpose: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "offset", b"offset", "task_id", b"task_id", "text", b"text", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "offset", b"offset", "purpose", b"purpose", "task_id", b"task_id", "text", b"text", "thinking", b"thinking", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -258,6 +266,18 @@ class Event(_message.Message):
     GRANT_REVOKED_FIELD_NUMBER: _builtins.int
     SECRET_REQUESTED_FIELD_NUMBER: _builtins.int
     SECRET_PROVIDED_FIELD_NUMBER: _builtins.int
+    CONVERSATION_DELETED_FIELD_NUMBER: _builtins.int
+    CONVERSATION_COMPACTED_FIELD_NUMBER: _builtins.int
+    EXCHANGE_UNDONE_FIELD_NUMBER: _builtins.int
+    PROJECT_REVERTED_FIELD_NUMBER: _builtins.int
+    FEEDBACK_GIVEN_FIELD_NUMBER: _builtins.int
+    TASK_STEERED_FIELD_NUMBER: _builtins.int
+    DIRECTIVE_TAKEN_FIELD_NUMBER: _builtins.int
+    REPLY_REFUSED_FIELD_NUMBER: _builtins.int
+    PLAN_MADE_FIELD_NUMBER: _builtins.int
+    STEP_STARTED_FIELD_NUMBER: _builtins.int
+    STEP_JUDGED_FIELD_NUMBER: _builtins.int
+    STEP_ENDED_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     task_id: _builtins.str
     conversation_id: _builtins.str
@@ -310,6 +330,30 @@ class Event(_message.Message):
     def secret_requested(self) -> Global___SecretRequested: ...
     @_builtins.property
     def secret_provided(self) -> Global___SecretProvided: ...
+    @_builtins.property
+    def conversation_deleted(self) -> Global___ConversationDeleted: ...
+    @_builtins.property
+    def conversation_compacted(self) -> Global___ConversationCompacted: ...
+    @_builtins.property
+    def exchange_undone(self) -> Global___ExchangeUndone: ...
+    @_builtins.property
+    def project_reverted(self) -> Global___ProjectReverted: ...
+    @_builtins.property
+    def feedback_given(self) -> Global___FeedbackGiven: ...
+    @_builtins.property
+    def task_steered(self) -> Global___TaskSteered: ...
+    @_builtins.property
+    def directive_taken(self) -> Global___DirectiveTaken: ...
+    @_builtins.property
+    def reply_refused(self) -> Global___ReplyRefused: ...
+    @_builtins.property
+    def plan_made(self) -> Global___PlanMade: ...
+    @_builtins.property
+    def step_started(self) -> Global___StepStarted: ...
+    @_builtins.property
+    def step_judged(self) -> Global___StepJudged: ...
+    @_builtins.property
+    def step_ended(self) -> Global___StepEnded: ...
     def __init__(
         self,
         *,
@@ -341,12 +385,24 @@ class Event(_message.Message):
         grant_revoked: Global___GrantRevoked | None = ...,
         secret_requested: Global___SecretRequested | None = ...,
         secret_provided: Global___SecretProvided | None = ...,
+        conversation_deleted: Global___ConversationDeleted | None = ...,
+        conversation_compacted: Global___ConversationCompacted | None = ...,
+        exchange_undone: Global___ExchangeUndone | None = ...,
+        project_reverted: Global___ProjectReverted | None = ...,
+        feedback_given: Global___FeedbackGiven | None = ...,
+        task_steered: Global___TaskSteered | None = ...,
+        directive_taken: Global___DirectiveTaken | None = ...,
+        reply_refused: Global___ReplyRefused | None = ...,
+        plan_made: Global___PlanMade | None = ...,
+        step_started: Global___StepStarted | None = ...,
+        step_judged: Global___StepJudged | None = ...,
+        step_ended: Global___StepEnded | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "conversation_created", b"conversation_created", "conversation_updated", b"conversation_updated", "grant_created", b"grant_created", "grant_revoked", b"grant_revoked", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "project_tainted", b"project_tainted", "project_trusted", b"project_trusted", "secret_provided", b"secret_provided", "secret_requested", b"secret_requested", "task_decided", b"task_decided", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_submitted", b"task_submitted", "task_tainted", b"task_tainted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "conversation_compacted", b"conversation_compacted", "conversation_created", b"conversation_created", "conversation_deleted", b"conversation_deleted", "conversation_updated", b"conversation_updated", "directive_taken", b"directive_taken", "exchange_undone", b"exchange_undone", "feedback_given", b"feedback_given", "grant_created", b"grant_created", "grant_revoked", b"grant_revoked", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "plan_made", b"plan_made", "project_reverted", b"project_reverted", "project_tainted", b"project_tainted", "project_trusted", b"project_trusted", "reply_refused", b"reply_refused", "secret_provided", b"secret_provided", "secret_requested", b"secret_requested", "step_ended", b"step_ended", "step_judged", b"step_judged", "step_started", b"step_started", "task_decided", b"task_decided", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_steered", b"task_steered", "task_submitted", b"task_submitted", "task_tainted", b"task_tainted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "conversation_created", b"conversation_created", "conversation_id", b"conversation_id", "conversation_updated", b"conversation_updated", "correlation_id", b"correlation_id", "grant_created", b"grant_created", "grant_revoked", b"grant_revoked", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "project_tainted", b"project_tainted", "project_trusted", b"project_trusted", "secret_provided", b"secret_provided", "secret_requested", b"secret_requested", "seq", b"seq", "task_decided", b"task_decided", "task_id", b"task_id", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_submitted", b"task_submitted", "task_tainted", b"task_tainted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "conversation_compacted", b"conversation_compacted", "conversation_created", b"conversation_created", "conversation_deleted", b"conversation_deleted", "conversation_id", b"conversation_id", "conversation_updated", b"conversation_updated", "correlation_id", b"correlation_id", "directive_taken", b"directive_taken", "exchange_undone", b"exchange_undone", "feedback_given", b"feedback_given", "grant_created", b"grant_created", "grant_revoked", b"grant_revoked", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "plan_made", b"plan_made", "project_reverted", b"project_reverted", "project_tainted", b"project_tainted", "project_trusted", b"project_trusted", "reply_refused", b"reply_refused", "secret_provided", b"secret_provided", "secret_requested", b"secret_requested", "seq", b"seq", "step_ended", b"step_ended", "step_judged", b"step_judged", "step_started", b"step_started", "task_decided", b"task_decided", "task_id", b"task_id", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_steered", b"task_steered", "task_submitted", b"task_submitted", "task_tainted", b"task_tainted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["conversation_created", "task_submitted", "task_state_changed", "task_recovered", "model_call_started", "model_call_finished", "model_call_failed", "tool_call_proposed", "tool_call_inspected", "tool_call_started", "tool_call_ended", "approval_requested", "approval_resolved", "answer_given", "conversation_updated", "task_decided", "task_tainted", "project_tainted", "project_trusted", "grant_created", "grant_revoked", "secret_requested", "secret_provided"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["conversation_created", "task_submitted", "task_state_changed", "task_recovered", "model_call_started", "model_call_finished", "model_call_failed", "tool_call_proposed", "tool_call_inspected", "tool_call_started", "tool_call_ended", "approval_requested", "approval_resolved", "answer_given", "conversation_updated", "task_decided", "task_tainted", "project_tainted", "project_trusted", "grant_created", "grant_revoked", "secret_requested", "secret_provided", "conversation_deleted", "conversation_compacted", "exchange_undone", "project_reverted", "feedback_given", "task_steered", "directive_taken", "reply_refused", "plan_made", "step_started", "step_judged", "step_ended"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 
@@ -359,19 +415,28 @@ class ConversationCreated(_message.Message):
     PRINCIPAL_FIELD_NUMBER: _builtins.int
     TITLE_FIELD_NUMBER: _builtins.int
     MODE_FIELD_NUMBER: _builtins.int
+    FOLDER_FIELD_NUMBER: _builtins.int
+    PROFILE_FIELD_NUMBER: _builtins.int
+    STEERING_FIELD_NUMBER: _builtins.int
     principal: _builtins.str
     title: _builtins.str
     mode: _common_pb2.Mode.ValueType
+    folder: _builtins.str
+    profile: _builtins.str
+    steering: _common_pb2.Steering.ValueType
     def __init__(
         self,
         *,
         principal: _builtins.str = ...,
         title: _builtins.str = ...,
         mode: _common_pb2.Mode.ValueType = ...,
+        folder: _builtins.str = ...,
+        profile: _builtins.str = ...,
+        steering: _common_pb2.Steering.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["mode", b"mode", "principal", b"principal", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["folder", b"folder", "mode", b"mode", "principal", b"principal", "profile", b"profile", "steering", b"steering", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -385,28 +450,183 @@ class ConversationUpdated(_message.Message):
 
     TITLE_FIELD_NUMBER: _builtins.int
     MODE_FIELD_NUMBER: _builtins.int
+    FOLDER_FIELD_NUMBER: _builtins.int
+    PROFILE_FIELD_NUMBER: _builtins.int
+    STEERING_FIELD_NUMBER: _builtins.int
     title: _builtins.str
     mode: _common_pb2.Mode.ValueType
+    folder: _builtins.str
+    profile: _builtins.str
+    steering: _common_pb2.Steering.ValueType
     def __init__(
         self,
         *,
         title: _builtins.str | None = ...,
         mode: _common_pb2.Mode.ValueType | None = ...,
+        folder: _builtins.str | None = ...,
+        profile: _builtins.str | None = ...,
+        steering: _common_pb2.Steering.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_mode", b"_mode", "_title", b"_title", "mode", b"mode", "title", b"title"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_folder", b"_folder", "_mode", b"_mode", "_profile", b"_profile", "_steering", b"_steering", "_title", b"_title", "folder", b"folder", "mode", b"mode", "profile", b"profile", "steering", b"steering", "title", b"title"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mode", b"_mode", "_title", b"_title", "mode", b"mode", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_folder", b"_folder", "_mode", b"_mode", "_profile", b"_profile", "_steering", b"_steering", "_title", b"_title", "folder", b"folder", "mode", b"mode", "profile", b"profile", "steering", b"steering", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__folder: _TypeAlias = _typing.Literal["folder"]  # noqa: Y015
+    _WhichOneofArgType__folder: _TypeAlias = _typing.Literal["_folder", b"_folder"]  # noqa: Y015
     _WhichOneofReturnType__mode: _TypeAlias = _typing.Literal["mode"]  # noqa: Y015
     _WhichOneofArgType__mode: _TypeAlias = _typing.Literal["_mode", b"_mode"]  # noqa: Y015
+    _WhichOneofReturnType__profile: _TypeAlias = _typing.Literal["profile"]  # noqa: Y015
+    _WhichOneofArgType__profile: _TypeAlias = _typing.Literal["_profile", b"_profile"]  # noqa: Y015
+    _WhichOneofReturnType__steering: _TypeAlias = _typing.Literal["steering"]  # noqa: Y015
+    _WhichOneofArgType__steering: _TypeAlias = _typing.Literal["_steering", b"_steering"]  # noqa: Y015
     _WhichOneofReturnType__title: _TypeAlias = _typing.Literal["title"]  # noqa: Y015
     _WhichOneofArgType__title: _TypeAlias = _typing.Literal["_title", b"_title"]  # noqa: Y015
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__folder) -> _WhichOneofReturnType__folder | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__mode) -> _WhichOneofReturnType__mode | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__profile) -> _WhichOneofReturnType__profile | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__steering) -> _WhichOneofReturnType__steering | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__title) -> _WhichOneofReturnType__title | None: ...
 
 Global___ConversationUpdated: _TypeAlias = ConversationUpdated  # noqa: Y015
+
+@_typing.final
+class ConversationDeleted(_message.Message):
+    """It is gone from every list, and its texts are forgotten."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    principal: _builtins.str
+    def __init__(
+        self,
+        *,
+        principal: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["principal", b"principal"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ConversationDeleted: _TypeAlias = ConversationDeleted  # noqa: Y015
+
+@_typing.final
+class ConversationCompacted(_message.Message):
+    """What was submitted up to a sequence number is told to models by this summary from now on."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SUMMARY_FIELD_NUMBER: _builtins.int
+    UP_TO_SEQ_FIELD_NUMBER: _builtins.int
+    summary: _builtins.str
+    up_to_seq: _builtins.int
+    def __init__(
+        self,
+        *,
+        summary: _builtins.str = ...,
+        up_to_seq: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["summary", b"summary", "up_to_seq", b"up_to_seq"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ConversationCompacted: _TypeAlias = ConversationCompacted  # noqa: Y015
+
+@_typing.final
+class ExchangeUndone(_message.Message):
+    """Models hear no more of the task's message and answer; its commits are to be taken back."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    FOLDER_FIELD_NUMBER: _builtins.int
+    COMMITS_FIELD_NUMBER: _builtins.int
+    LEFT_CALL_IDS_FIELD_NUMBER: _builtins.int
+    principal: _builtins.str
+    folder: _builtins.str
+    @_builtins.property
+    def commits(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """oldest first"""
+
+    @_builtins.property
+    def left_call_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """calls that cannot be taken back"""
+
+    def __init__(
+        self,
+        *,
+        principal: _builtins.str = ...,
+        folder: _builtins.str = ...,
+        commits: _abc.Iterable[_builtins.str] | None = ...,
+        left_call_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commits", b"commits", "folder", b"folder", "left_call_ids", b"left_call_ids", "principal", b"principal"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExchangeUndone: _TypeAlias = ExchangeUndone  # noqa: Y015
+
+@_typing.final
+class ProjectReverted(_message.Message):
+    """The commits of an undone task were taken back, or not."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COMMIT_FIELD_NUMBER: _builtins.int
+    FAULT_FIELD_NUMBER: _builtins.int
+    commit: _builtins.str
+    """the new one that does it"""
+    fault: _builtins.str
+    """why they were not"""
+    def __init__(
+        self,
+        *,
+        commit: _builtins.str = ...,
+        fault: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commit", b"commit", "fault", b"fault"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ProjectReverted: _TypeAlias = ProjectReverted  # noqa: Y015
+
+@_typing.final
+class FeedbackGiven(_message.Message):
+    """What a person thinks of a task's answer."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    GOOD_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    principal: _builtins.str
+    good: _builtins.bool
+    text: _builtins.str
+    def __init__(
+        self,
+        *,
+        principal: _builtins.str = ...,
+        good: _builtins.bool = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["good", b"good", "principal", b"principal", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FeedbackGiven: _TypeAlias = FeedbackGiven  # noqa: Y015
 
 @_typing.final
 class TaskSubmitted(_message.Message):
@@ -415,7 +635,13 @@ class TaskSubmitted(_message.Message):
     ORIGIN_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     ATTACHMENTS_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    SKILL_FIELD_NUMBER: _builtins.int
     text: _builtins.str
+    kind: _builtins.str
+    """answer, compact"""
+    skill: _builtins.str
+    """the method that its words call for"""
     @_builtins.property
     def origin(self) -> _common_pb2.Origin: ...
     @_builtins.property
@@ -426,14 +652,41 @@ class TaskSubmitted(_message.Message):
         origin: _common_pb2.Origin | None = ...,
         text: _builtins.str = ...,
         attachments: _abc.Iterable[_builtins.str] | None = ...,
+        kind: _builtins.str = ...,
+        skill: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "origin", b"origin", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "kind", b"kind", "origin", b"origin", "skill", b"skill", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TaskSubmitted: _TypeAlias = TaskSubmitted  # noqa: Y015
+
+@_typing.final
+class TaskSteered(_message.Message):
+    """A further message joined the task while it ran."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ORIGIN_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    @_builtins.property
+    def origin(self) -> _common_pb2.Origin: ...
+    def __init__(
+        self,
+        *,
+        origin: _common_pb2.Origin | None = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TaskSteered: _TypeAlias = TaskSteered  # noqa: Y015
 
 @_typing.final
 class TaskStateChanged(_message.Message):
@@ -580,6 +833,217 @@ class ProjectTrusted(_message.Message):
 Global___ProjectTrusted: _TypeAlias = ProjectTrusted  # noqa: Y015
 
 @_typing.final
+class DirectiveTaken(_message.Message):
+    """It is settled what the task does next."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    SOURCE_FIELD_NUMBER: _builtins.int
+    kind: _builtins.str
+    """respond, tool, plan, coder, fail"""
+    source: _builtins.str
+    """user, thinker, compiler"""
+    def __init__(
+        self,
+        *,
+        kind: _builtins.str = ...,
+        source: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "source", b"source"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DirectiveTaken: _TypeAlias = DirectiveTaken  # noqa: Y015
+
+@_typing.final
+class ReplyRefused(_message.Message):
+    """A model's reply is no valid directive."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALL_ID_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    call_id: _builtins.str
+    text: _builtins.str
+    reason: _builtins.str
+    """what the model is told of it"""
+    def __init__(
+        self,
+        *,
+        call_id: _builtins.str = ...,
+        text: _builtins.str = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "reason", b"reason", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReplyRefused: _TypeAlias = ReplyRefused  # noqa: Y015
+
+@_typing.final
+class PlannedStep(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STEP_ID_FIELD_NUMBER: _builtins.int
+    GOAL_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    TOOL_FIELD_NUMBER: _builtins.int
+    ARGUMENTS_JSON_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    step_id: _builtins.str
+    goal: _builtins.str
+    kind: _builtins.str
+    """tool, coder, respond"""
+    tool: _builtins.str
+    arguments_json: _builtins.str
+    @_builtins.property
+    def after(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """the steps that it needs"""
+
+    def __init__(
+        self,
+        *,
+        step_id: _builtins.str = ...,
+        goal: _builtins.str = ...,
+        kind: _builtins.str = ...,
+        tool: _builtins.str = ...,
+        arguments_json: _builtins.str = ...,
+        after: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "arguments_json", b"arguments_json", "goal", b"goal", "kind", b"kind", "step_id", b"step_id", "tool", b"tool"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlannedStep: _TypeAlias = PlannedStep  # noqa: Y015
+
+@_typing.final
+class PlanMade(_message.Message):
+    """The task follows a plan from here on."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STEPS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def steps(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlannedStep]: ...
+    def __init__(
+        self,
+        *,
+        steps: _abc.Iterable[Global___PlannedStep] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["steps", b"steps"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlanMade: _TypeAlias = PlanMade  # noqa: Y015
+
+@_typing.final
+class StepStarted(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STEP_ID_FIELD_NUMBER: _builtins.int
+    ATTEMPT_FIELD_NUMBER: _builtins.int
+    step_id: _builtins.str
+    attempt: _builtins.int
+    def __init__(
+        self,
+        *,
+        step_id: _builtins.str = ...,
+        attempt: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "step_id", b"step_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StepStarted: _TypeAlias = StepStarted  # noqa: Y015
+
+@_typing.final
+class StepJudged(_message.Message):
+    """What the critic says of a step's result: scores of 0 to 10, unset where it could not say."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STEP_ID_FIELD_NUMBER: _builtins.int
+    CORRECTNESS_FIELD_NUMBER: _builtins.int
+    USEFULNESS_FIELD_NUMBER: _builtins.int
+    SAFETY_FIELD_NUMBER: _builtins.int
+    FOLLOWS_FIELD_NUMBER: _builtins.int
+    NOTE_FIELD_NUMBER: _builtins.int
+    step_id: _builtins.str
+    correctness: _builtins.int
+    usefulness: _builtins.int
+    safety: _builtins.int
+    follows: _builtins.str
+    """continue, retry, respond, fail"""
+    note: _builtins.str
+    def __init__(
+        self,
+        *,
+        step_id: _builtins.str = ...,
+        correctness: _builtins.int | None = ...,
+        usefulness: _builtins.int | None = ...,
+        safety: _builtins.int | None = ...,
+        follows: _builtins.str = ...,
+        note: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_correctness", b"_correctness", "_safety", b"_safety", "_usefulness", b"_usefulness", "correctness", b"correctness", "safety", b"safety", "usefulness", b"usefulness"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_correctness", b"_correctness", "_safety", b"_safety", "_usefulness", b"_usefulness", "correctness", b"correctness", "follows", b"follows", "note", b"note", "safety", b"safety", "step_id", b"step_id", "usefulness", b"usefulness"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__correctness: _TypeAlias = _typing.Literal["correctness"]  # noqa: Y015
+    _WhichOneofArgType__correctness: _TypeAlias = _typing.Literal["_correctness", b"_correctness"]  # noqa: Y015
+    _WhichOneofReturnType__safety: _TypeAlias = _typing.Literal["safety"]  # noqa: Y015
+    _WhichOneofArgType__safety: _TypeAlias = _typing.Literal["_safety", b"_safety"]  # noqa: Y015
+    _WhichOneofReturnType__usefulness: _TypeAlias = _typing.Literal["usefulness"]  # noqa: Y015
+    _WhichOneofArgType__usefulness: _TypeAlias = _typing.Literal["_usefulness", b"_usefulness"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__correctness) -> _WhichOneofReturnType__correctness | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__safety) -> _WhichOneofReturnType__safety | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__usefulness) -> _WhichOneofReturnType__usefulness | None: ...
+
+Global___StepJudged: _TypeAlias = StepJudged  # noqa: Y015
+
+@_typing.final
+class StepEnded(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STEP_ID_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    step_id: _builtins.str
+    outcome: _builtins.str
+    """done, failed, skipped"""
+    text: _builtins.str
+    """the step's result"""
+    def __init__(
+        self,
+        *,
+        step_id: _builtins.str = ...,
+        outcome: _builtins.str = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome", "step_id", b"step_id", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StepEnded: _TypeAlias = StepEnded  # noqa: Y015
+
+@_typing.final
 class ModelCallStarted(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -587,11 +1051,17 @@ class ModelCallStarted(_message.Message):
     ROLE_FIELD_NUMBER: _builtins.int
     ATTEMPT_FIELD_NUMBER: _builtins.int
     REPLACES_CALL_ID_FIELD_NUMBER: _builtins.int
+    PURPOSE_FIELD_NUMBER: _builtins.int
+    STEP_ID_FIELD_NUMBER: _builtins.int
     call_id: _builtins.str
     role: _builtins.str
     attempt: _builtins.int
     replaces_call_id: _builtins.str
     """clients drop that call's text"""
+    purpose: _builtins.str
+    """think, compile, code, write, criticize, summarize"""
+    step_id: _builtins.str
+    """of the plan's step that it serves"""
     def __init__(
         self,
         *,
@@ -599,10 +1069,12 @@ class ModelCallStarted(_message.Message):
         role: _builtins.str = ...,
         attempt: _builtins.int = ...,
         replaces_call_id: _builtins.str = ...,
+        purpose: _builtins.str = ...,
+        step_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "call_id", b"call_id", "replaces_call_id", b"replaces_call_id", "role", b"role"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "call_id", b"call_id", "purpose", b"purpose", "replaces_call_id", b"replaces_call_id", "role", b"role", "step_id", b"step_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -621,6 +1093,7 @@ class ModelCallFinished(_message.Message):
     COMPLETION_TOKENS_FIELD_NUMBER: _builtins.int
     PREFILL_MS_FIELD_NUMBER: _builtins.int
     DECODE_MS_FIELD_NUMBER: _builtins.int
+    REASONING_FIELD_NUMBER: _builtins.int
     call_id: _builtins.str
     text: _builtins.str
     finish_reason: _builtins.str
@@ -631,6 +1104,8 @@ class ModelCallFinished(_message.Message):
     completion_tokens: _builtins.int
     prefill_ms: _builtins.int
     decode_ms: _builtins.int
+    reasoning: _builtins.str
+    """what a reasoning model thought; never sent back to one"""
     def __init__(
         self,
         *,
@@ -643,10 +1118,11 @@ class ModelCallFinished(_message.Message):
         completion_tokens: _builtins.int = ...,
         prefill_ms: _builtins.int = ...,
         decode_ms: _builtins.int = ...,
+        reasoning: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "completion_tokens", b"completion_tokens", "decode_ms", b"decode_ms", "finish_reason", b"finish_reason", "prefill_ms", b"prefill_ms", "prompt_tokens", b"prompt_tokens", "reused_tokens", b"reused_tokens", "slot", b"slot", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "completion_tokens", b"completion_tokens", "decode_ms", b"decode_ms", "finish_reason", b"finish_reason", "prefill_ms", b"prefill_ms", "prompt_tokens", b"prompt_tokens", "reasoning", b"reasoning", "reused_tokens", b"reused_tokens", "slot", b"slot", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -689,19 +1165,23 @@ class ToolCallProposed(_message.Message):
     CALL_ID_FIELD_NUMBER: _builtins.int
     TOOL_FIELD_NUMBER: _builtins.int
     ARGUMENTS_JSON_FIELD_NUMBER: _builtins.int
+    STEP_ID_FIELD_NUMBER: _builtins.int
     call_id: _builtins.str
     tool: _builtins.str
     arguments_json: _builtins.str
+    step_id: _builtins.str
+    """of the plan's step that it serves"""
     def __init__(
         self,
         *,
         call_id: _builtins.str = ...,
         tool: _builtins.str = ...,
         arguments_json: _builtins.str = ...,
+        step_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "call_id", b"call_id", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "call_id", b"call_id", "step_id", b"step_id", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -810,6 +1290,9 @@ class ToolCallEnded(_message.Message):
     EXIT_CODE_FIELD_NUMBER: _builtins.int
     ARTIFACT_ID_FIELD_NUMBER: _builtins.int
     DURATION_MS_FIELD_NUMBER: _builtins.int
+    COMMIT_FIELD_NUMBER: _builtins.int
+    FILES_FIELD_NUMBER: _builtins.int
+    DIFF_FIELD_NUMBER: _builtins.int
     call_id: _builtins.str
     outcome: Global___ToolCallEnded.Outcome.ValueType
     text: _builtins.str
@@ -818,6 +1301,14 @@ class ToolCallEnded(_message.Message):
     artifact_id: _builtins.str
     """the whole output, when the text is shortened"""
     duration_ms: _builtins.int
+    commit: _builtins.str
+    """what the project's history has of its changes"""
+    diff: _builtins.str
+    """unified; shortened where it is long"""
+    @_builtins.property
+    def files(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """that it changed"""
+
     def __init__(
         self,
         *,
@@ -827,10 +1318,13 @@ class ToolCallEnded(_message.Message):
         exit_code: _builtins.int | None = ...,
         artifact_id: _builtins.str = ...,
         duration_ms: _builtins.int = ...,
+        commit: _builtins.str = ...,
+        files: _abc.Iterable[_builtins.str] | None = ...,
+        diff: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_exit_code", b"_exit_code", "exit_code", b"exit_code"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_exit_code", b"_exit_code", "artifact_id", b"artifact_id", "call_id", b"call_id", "duration_ms", b"duration_ms", "exit_code", b"exit_code", "outcome", b"outcome", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_exit_code", b"_exit_code", "artifact_id", b"artifact_id", "call_id", b"call_id", "commit", b"commit", "diff", b"diff", "duration_ms", b"duration_ms", "exit_code", b"exit_code", "files", b"files", "outcome", b"outcome", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__exit_code: _TypeAlias = _typing.Literal["exit_code"]  # noqa: Y015
     _WhichOneofArgType__exit_code: _TypeAlias = _typing.Literal["_exit_code", b"_exit_code"]  # noqa: Y015

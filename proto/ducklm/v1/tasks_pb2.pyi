@@ -60,6 +60,7 @@ class SubmitRequest(_message.Message):
     ATTACHMENTS_FIELD_NUMBER: _builtins.int
     CLIENT_KEY_FIELD_NUMBER: _builtins.int
     MODE_FIELD_NUMBER: _builtins.int
+    FOLDER_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """what the person says"""
     conversation_id: _builtins.str
@@ -68,6 +69,8 @@ class SubmitRequest(_message.Message):
     """makes a repeated call harmless; unique per token, kept 30 days"""
     mode: _common_pb2.Mode.ValueType
     """of the conversation that this begins; unspecified: BUILD"""
+    folder: _builtins.str
+    """its project, by full path or name; empty: the daemon's own"""
     @_builtins.property
     def origin(self) -> _common_pb2.Origin: ...
     @_builtins.property
@@ -83,10 +86,11 @@ class SubmitRequest(_message.Message):
         attachments: _abc.Iterable[_builtins.str] | None = ...,
         client_key: _builtins.str = ...,
         mode: _common_pb2.Mode.ValueType = ...,
+        folder: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "client_key", b"client_key", "conversation_id", b"conversation_id", "mode", b"mode", "origin", b"origin", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "client_key", b"client_key", "conversation_id", b"conversation_id", "folder", b"folder", "mode", b"mode", "origin", b"origin", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -326,6 +330,41 @@ class DecideRequest(_message.Message):
 Global___DecideRequest: _TypeAlias = DecideRequest  # noqa: Y015
 
 @_typing.final
+class FeedbackRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TASK_ID_FIELD_NUMBER: _builtins.int
+    GOOD_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    ORIGIN_FIELD_NUMBER: _builtins.int
+    CLIENT_KEY_FIELD_NUMBER: _builtins.int
+    task_id: _builtins.str
+    good: _builtins.bool
+    """needed"""
+    text: _builtins.str
+    client_key: _builtins.str
+    @_builtins.property
+    def origin(self) -> _common_pb2.Origin: ...
+    def __init__(
+        self,
+        *,
+        task_id: _builtins.str = ...,
+        good: _builtins.bool | None = ...,
+        text: _builtins.str = ...,
+        origin: _common_pb2.Origin | None = ...,
+        client_key: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_good", b"_good", "good", b"good", "origin", b"origin"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_good", b"_good", "client_key", b"client_key", "good", b"good", "origin", b"origin", "task_id", b"task_id", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__good: _TypeAlias = _typing.Literal["good"]  # noqa: Y015
+    _WhichOneofArgType__good: _TypeAlias = _typing.Literal["_good", b"_good"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__good) -> _WhichOneofReturnType__good | None: ...
+
+Global___FeedbackRequest: _TypeAlias = FeedbackRequest  # noqa: Y015
+
+@_typing.final
 class Task(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -342,6 +381,11 @@ class Task(_message.Message):
     UNKNOWN_OUTCOMES_FIELD_NUMBER: _builtins.int
     TAINT_FIELD_NUMBER: _builtins.int
     SECRET_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    FOLDER_FIELD_NUMBER: _builtins.int
+    COMMITS_FIELD_NUMBER: _builtins.int
+    UNDONE_FIELD_NUMBER: _builtins.int
+    GOOD_FIELD_NUMBER: _builtins.int
     task_id: _builtins.str
     conversation_id: _builtins.str
     principal: _builtins.str
@@ -352,6 +396,13 @@ class Task(_message.Message):
     answer: _builtins.str
     secret: _builtins.str
     """which secret it waits for: Approvals.ProvideSecret"""
+    kind: _builtins.str
+    """answer, compact"""
+    folder: _builtins.str
+    """of the project that it works in; empty: the daemon's own"""
+    undone: _builtins.bool
+    good: _builtins.bool
+    """what a person thought of its answer"""
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -365,6 +416,10 @@ class Task(_message.Message):
     @_builtins.property
     def taint(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.TaintSource]:
         """where untrusted text in it came from"""
+
+    @_builtins.property
+    def commits(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """what the project's history has of its changes, oldest first"""
 
     def __init__(
         self,
@@ -382,12 +437,19 @@ class Task(_message.Message):
         unknown_outcomes: _abc.Iterable[Global___UnknownOutcome] | None = ...,
         taint: _abc.Iterable[_common_pb2.TaintSource] | None = ...,
         secret: _builtins.str = ...,
+        kind: _builtins.str = ...,
+        folder: _builtins.str = ...,
+        commits: _abc.Iterable[_builtins.str] | None = ...,
+        undone: _builtins.bool = ...,
+        good: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "updated_at", b"updated_at"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_good", b"_good", "created_at", b"created_at", "good", b"good", "updated_at", b"updated_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "approval_ids", b"approval_ids", "conversation_id", b"conversation_id", "created_at", b"created_at", "principal", b"principal", "reason", b"reason", "secret", b"secret", "state", b"state", "taint", b"taint", "task_id", b"task_id", "text", b"text", "unknown_outcomes", b"unknown_outcomes", "updated_at", b"updated_at"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_good", b"_good", "answer", b"answer", "approval_ids", b"approval_ids", "commits", b"commits", "conversation_id", b"conversation_id", "created_at", b"created_at", "folder", b"folder", "good", b"good", "kind", b"kind", "principal", b"principal", "reason", b"reason", "secret", b"secret", "state", b"state", "taint", b"taint", "task_id", b"task_id", "text", b"text", "undone", b"undone", "unknown_outcomes", b"unknown_outcomes", "updated_at", b"updated_at"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__good: _TypeAlias = _typing.Literal["good"]  # noqa: Y015
+    _WhichOneofArgType__good: _TypeAlias = _typing.Literal["_good", b"_good"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__good) -> _WhichOneofReturnType__good | None: ...
 
 Global___Task: _TypeAlias = Task  # noqa: Y015
 

@@ -71,6 +71,11 @@ class TasksStub:
                 request_serializer=proto_dot_ducklm_dot_v1_dot_tasks__pb2.DecideRequest.SerializeToString,
                 response_deserializer=proto_dot_ducklm_dot_v1_dot_tasks__pb2.Task.FromString,
                 _registered_method=True)
+        self.Feedback = channel.unary_unary(
+                '/ducklm.v1.Tasks/Feedback',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_tasks__pb2.FeedbackRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_tasks__pb2.Task.FromString,
+                _registered_method=True)
 
 
 class TasksServicer:
@@ -124,6 +129,13 @@ class TasksServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Feedback(self, request, context):
+        """Say what a task's answer is worth. The last word counts.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_TasksServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -160,6 +172,11 @@ def add_TasksServicer_to_server(servicer, server):
             'Decide': grpc.unary_unary_rpc_method_handler(
                     servicer.Decide,
                     request_deserializer=proto_dot_ducklm_dot_v1_dot_tasks__pb2.DecideRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_tasks__pb2.Task.SerializeToString,
+            ),
+            'Feedback': grpc.unary_unary_rpc_method_handler(
+                    servicer.Feedback,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_tasks__pb2.FeedbackRequest.FromString,
                     response_serializer=proto_dot_ducklm_dot_v1_dot_tasks__pb2.Task.SerializeToString,
             ),
     }
@@ -352,6 +369,33 @@ class Tasks:
             target,
             '/ducklm.v1.Tasks/Decide',
             proto_dot_ducklm_dot_v1_dot_tasks__pb2.DecideRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_tasks__pb2.Task.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Feedback(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Tasks/Feedback',
+            proto_dot_ducklm_dot_v1_dot_tasks__pb2.FeedbackRequest.SerializeToString,
             proto_dot_ducklm_dot_v1_dot_tasks__pb2.Task.FromString,
             options,
             channel_credentials,

@@ -46,6 +46,8 @@ class TasksStub:
     """Cancel a task. Nothing of it starts afterwards; a task that ended is left as it is."""
     Decide: _grpc.UnaryUnaryMultiCallable[_tasks_pb2.DecideRequest, _tasks_pb2.Task]
     """Answer a task that waits in AWAITING_DECISION, MODEL_UNAVAILABLE or PARKED."""
+    Feedback: _grpc.UnaryUnaryMultiCallable[_tasks_pb2.FeedbackRequest, _tasks_pb2.Task]
+    """Say what a task's answer is worth. The last word counts."""
 
 @_typing.type_check_only
 class TasksAsyncStub(TasksStub):
@@ -64,6 +66,8 @@ class TasksAsyncStub(TasksStub):
     """Cancel a task. Nothing of it starts afterwards; a task that ended is left as it is."""
     Decide: _aio.UnaryUnaryMultiCallable[_tasks_pb2.DecideRequest, _tasks_pb2.Task]  # type: ignore[assignment]
     """Answer a task that waits in AWAITING_DECISION, MODEL_UNAVAILABLE or PARKED."""
+    Feedback: _aio.UnaryUnaryMultiCallable[_tasks_pb2.FeedbackRequest, _tasks_pb2.Task]  # type: ignore[assignment]
+    """Say what a task's answer is worth. The last word counts."""
 
 class TasksServicer(metaclass=_abc_1.ABCMeta):
     """Ask the agent for something and follow what it does."""
@@ -121,5 +125,13 @@ class TasksServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_tasks_pb2.Task, _abc.Awaitable[_tasks_pb2.Task]]:
         """Answer a task that waits in AWAITING_DECISION, MODEL_UNAVAILABLE or PARKED."""
+
+    @_abc_1.abstractmethod
+    def Feedback(
+        self,
+        request: _tasks_pb2.FeedbackRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_tasks_pb2.Task, _abc.Awaitable[_tasks_pb2.Task]]:
+        """Say what a task's answer is worth. The last word counts."""
 
 def add_TasksServicer_to_server(servicer: TasksServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
