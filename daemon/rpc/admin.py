@@ -64,11 +64,7 @@ class Admin(admin_pb2_grpc.AdminServicer):
         secret = credentials.new_secret()
         view = await self._kept(
             inputs.CreateToken(
-                credential=who.credential.name,
-                principal=who.credential.principal,
-                correlation_id=who.correlation_id,
-                client_key=request.client_key,
-                body_hash=convert.body_hash(request),
+                **convert.keyed(request, request.client_key, who),
                 maker=who.credential,
                 name=request.name,
                 scopes=_scopes(request),
@@ -100,11 +96,7 @@ class Admin(admin_pb2_grpc.AdminServicer):
         who = caller.current()
         view = await self._kept(
             inputs.RevokeToken(
-                credential=who.credential.name,
-                principal=who.credential.principal,
-                correlation_id=who.correlation_id,
-                client_key=request.client_key,
-                body_hash=convert.body_hash(request),
+                **convert.keyed(request, request.client_key, who),
                 token_id=ids.TokenId(request.token_id),
             )
         )

@@ -64,13 +64,10 @@ class Approvals(approvals_pb2_grpc.ApprovalsServicer):
         self, request: approvals_pb2.RevokeGrantRequest, context: interceptors.Context
     ) -> approvals_pb2.RevokeGrantResponse:
         who = caller.current()
+        stated = convert.origin(request.origin, who.credential)
         reply = await self._served.inbox.ask(
             inputs.RevokeGrant(
-                credential=who.credential.name,
-                principal=convert.origin(request.origin, who.credential).principal,
-                correlation_id=who.correlation_id,
-                client_key=request.client_key,
-                body_hash=convert.body_hash(request),
+                **convert.keyed(request, request.client_key, who, stated.principal),
                 grant_id=ids.GrantId(request.grant_id),
             )
         )
@@ -92,13 +89,9 @@ class Approvals(approvals_pb2_grpc.ApprovalsServicer):
         _check_secret(secret)
         who = caller.current()
         task_id = ids.TaskId(request.task_id)
+        stated = convert.origin(request.origin, who.credential)
         given = inputs.ProvideSecret(
-            credential=who.credential.name,
-            principal=convert.origin(request.origin, who.credential).principal,
-            correlation_id=who.correlation_id,
-            client_key=request.client_key,
-            body_hash=convert.body_hash(request),
-            task_id=task_id,
+            **convert.keyed(request, request.client_key, who, stated.principal), task_id=task_id
         )
         if (await self._task(task_id)).secret:
             await self._provide(given, secret)

@@ -1,8 +1,23 @@
-"""Conversations: create, look, change the title and the mode."""
+"""Conversations: create, look, change, summarize, write out, undo, delete."""
 
-from daemon.domain import decisions, errors, ids, inputs, verdicts, views
-from daemon.rpc import backend, caller, convert, interceptors, modes, paging
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+from daemon.domain import decisions, errors, ids, inputs, principals, verdicts, views
+from daemon.rpc import (
+    backend,
+    caller,
+    convert,
+    export,
+    folders,
+    interceptors,
+    modes,
+    paging,
+    task_logs,
+)
 from proto.ducklm.v1 import conversations_pb2, conversations_pb2_grpc
+
+_SETTINGS = ("title", "mode", "folder", "profile", "steering")
 
 
 class Conversations(conversations_pb2_grpc.ConversationsServicer):
@@ -38,13 +53,12 @@ class Conversations(conversations_pb2_grpc.ConversationsServicer):
         modes.check(self._served, mode, who.credential, stated)
         return await self._kept(
             inputs.CreateConversation(
-                credential=who.credential.name,
-                principal=stated,
-                correlation_id=who.correlation_id,
-                client_key=request.client_key,
-                body_hash=convert.body_hash(request),
+                **convert.keyed(request, request.client_key, who, stated),
                 title=request.title,
                 mode=mode,
+                folder=await folders.named(self._served, request.folder),
+                profile=request.profile,
+                steers=convert.steers(request.steering) or False,
             )
         )
 
@@ -69,32 +83,129 @@ class Conversations(conversations_pb2_grpc.ConversationsServicer):
         request: conversations_pb2.UpdateConversationRequest,
         context: interceptors.Context,
     ) -> conversations_pb2.Conversation:
-        mode = _mode_to_set(request)
+        if not any(field.name in _SETTINGS for field, _ in request.ListFields()):
+            raise _invalid(f"Set the fields to change, one or more of: {', '.join(_SETTINGS)}.")
+        mode, steers = _mode_to_set(request), _steers_to_set(request)
         who = caller.current()
         stated = convert.origin(request.origin, who.credential).principal
         modes.check(self._served, mode, who.credential, stated)
+        folder = None
+        if request.HasField("folder"):
+            folder = await folders.named(self._served, request.folder)
         return await self._kept(
             inputs.UpdateConversation(
-                credential=who.credential.name,
-                principal=stated,
-                correlation_id=who.correlation_id,
-                client_key=request.client_key,
-                body_hash=convert.body_hash(request),
+                **convert.keyed(request, request.client_key, who, stated),
                 conversation_id=ids.ConversationId(request.conversation_id),
                 title=request.title if request.HasField("title") else None,
                 mode=mode,
+                folder=folder,
+                profile=request.profile if request.HasField("profile") else None,
+                steers=steers,
             )
         )
+
+    async def Delete(
+        self,
+        request: conversations_pb2.DeleteConversationRequest,
+        context: interceptors.Context,
+    ) -> conversations_pb2.DeleteConversationResponse:
+        who = caller.current()
+        stated = convert.origin(request.origin, who.credential).principal
+        conversation_id = ids.ConversationId(request.conversation_id)
+        await self._check_own(conversation_id, stated)
+        reply = await self._served.inbox.ask(
+            inputs.DeleteConversation(
+                **convert.keyed(request, request.client_key, who, stated),
+                conversation_id=conversation_id,
+            )
+        )
+        if not isinstance(reply, decisions.ConversationKept):
+            raise TypeError(f"a deletion was answered with {type(reply).__name__}")
+        return conversations_pb2.DeleteConversationResponse(conversation_id=reply.conversation_id)
+
+    async def Compact(
+        self,
+        request: conversations_pb2.CompactConversationRequest,
+        context: interceptors.Context,
+    ) -> conversations_pb2.CompactConversationResponse:
+        who = caller.current()
+        origin = convert.origin(request.origin, who.credential)
+        reply = await self._served.inbox.ask(
+            inputs.CompactConversation(
+                **convert.keyed(request, request.client_key, who, origin.principal),
+                conversation_id=ids.ConversationId(request.conversation_id),
+                origin=origin,
+            )
+        )
+        if not isinstance(reply, decisions.Submitted):
+            raise TypeError(f"a compaction was answered with {type(reply).__name__}")
+        return conversations_pb2.CompactConversationResponse(
+            task_id=reply.task_id, conversation_id=reply.conversation_id, seq=reply.seq
+        )
+
+    async def Export(
+        self,
+        request: conversations_pb2.ExportConversationRequest,
+        context: interceptors.Context,
+    ) -> AsyncIterator[conversations_pb2.ExportPiece]:
+        export.check(request)
+        view = await self._view(request.conversation_id)
+        async with aclosing(export.pieces(self._served, view, request)) as pieces:
+            async for text in pieces:
+                yield conversations_pb2.ExportPiece(text=text)
+
+    async def Undo(
+        self, request: conversations_pb2.UndoRequest, context: interceptors.Context
+    ) -> conversations_pb2.UndoResponse:
+        who = caller.current()
+        stated = convert.origin(request.origin, who.credential).principal
+        conversation_id = ids.ConversationId(request.conversation_id)
+        await self._check_own(conversation_id, stated)
+        reply = await self._served.inbox.ask(
+            inputs.UndoExchange(
+                **convert.keyed(request, request.client_key, who, stated),
+                conversation_id=conversation_id,
+            )
+        )
+        if not isinstance(reply, decisions.Undone):
+            raise TypeError(f"an undo was answered with {type(reply).__name__}")
+        return conversations_pb2.UndoResponse(
+            task_id=reply.task_id,
+            commits=reply.commits,
+            left=await task_logs.left_calls(self._served, reply.task_id, reply.left),
+        )
+
+    async def _check_own(
+        self, conversation_id: ids.ConversationId, stated: principals.Principal
+    ) -> None:
+        """Raise errors.Refusal where it is another's. One that is not there is not refused here:
+        a repetition asks for one that the first time has deleted."""
+        view = await self._served.store.conversation(conversation_id)
+        if view is None or stated == view.principal or self._served.is_owner(stated):
+            return
+        raise errors.Refusal(
+            errors.RefusalKind.FORBIDDEN,
+            "Only whoever began a conversation and an owner of this daemon may do that to it.",
+        )
+
+
+def _invalid(sentence: str) -> errors.Refusal:
+    return errors.Refusal(errors.RefusalKind.INVALID, sentence)
 
 
 def _mode_to_set(request: conversations_pb2.UpdateConversationRequest) -> verdicts.Mode | None:
     if not request.HasField("mode"):
-        if not request.HasField("title"):
-            raise errors.Refusal(
-                errors.RefusalKind.INVALID, "Set the fields to change: title, mode, or both."
-            )
         return None
     mode = convert.mode(request.mode)
     if mode is None:
-        raise errors.Refusal(errors.RefusalKind.INVALID, "mode is one of PLAN, BUILD, YOLO.")
+        raise _invalid("mode is one of PLAN, BUILD, YOLO.")
     return mode
+
+
+def _steers_to_set(request: conversations_pb2.UpdateConversationRequest) -> bool | None:
+    if not request.HasField("steering"):
+        return None
+    steers = convert.steers(request.steering)
+    if steers is None:
+        raise _invalid("steering is one of QUEUE, STEER.")
+    return steers

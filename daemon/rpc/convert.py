@@ -6,7 +6,7 @@ which texts it needs, so that a page's are read at once. A forgotten text reads 
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import assert_never
+from typing import TypedDict, assert_never
 
 from google.protobuf import message, timestamp_pb2
 
@@ -43,6 +43,7 @@ _DECISIONS = {tasks_pb2.TaskDecision.Value(one.name): one for one in events.Deci
 _MODES = {one: common_pb2.Mode.Value(one.name) for one in verdicts.Mode}
 _MODES_BACK = {number: one for one, number in _MODES.items()}
 _ANSWERS = {approvals_pb2.Answer.Value(one.name): one for one in inputs.Answer}
+_STEERS = {common_pb2.QUEUE: False, common_pb2.STEER: True}
 
 
 def timestamp(at_ms: int) -> timestamp_pb2.Timestamp:
@@ -91,19 +92,44 @@ def body_hash(request: message.Message) -> str:
     return hashlib.sha256(name + b"\0" + body.SerializeToString(deterministic=True)).hexdigest()
 
 
-def submission(request: tasks_pb2.SubmitRequest, who: caller.Caller) -> inputs.SubmitTask:
+class Keyed(TypedDict):
+    """The fields of `inputs.Keyed`, to be unpacked into one of its kinds."""
+
+    credential: str
+    principal: principals.Principal
+    correlation_id: str
+    client_key: str
+    body_hash: str
+
+
+def keyed(
+    request: message.Message,
+    client_key: str,
+    who: caller.Caller,
+    principal: principals.Principal | None = None,
+) -> Keyed:
+    """What every write by an RPC says of itself; no principal means the token's own."""
+    return Keyed(
+        credential=who.credential.name,
+        principal=who.credential.principal if principal is None else principal,
+        correlation_id=who.correlation_id,
+        client_key=client_key,
+        body_hash=body_hash(request),
+    )
+
+
+def submission(
+    request: tasks_pb2.SubmitRequest, folder: str | None, who: caller.Caller
+) -> inputs.SubmitTask:
     stated = origin(request.origin, who.credential)
     return inputs.SubmitTask(
-        credential=who.credential.name,
-        principal=stated.principal,
-        correlation_id=who.correlation_id,
-        client_key=request.client_key,
-        body_hash=body_hash(request),
+        **keyed(request, request.client_key, who, stated.principal),
         origin=stated,
         text=request.text,
         conversation_id=ids.ConversationId(request.conversation_id) or None,
         attachments=tuple(ids.ArtifactId(one) for one in request.attachments),
         mode=mode(request.mode),
+        folder=folder,
     )
 
 
@@ -111,11 +137,7 @@ def decision(request: tasks_pb2.DecideRequest, who: caller.Caller) -> inputs.Dec
     if request.decision not in _DECISIONS:
         raise _refuse("decision is one of MARK_DONE, RUN_AGAIN, ABANDON, RETRY.")
     return inputs.DecideTask(
-        credential=who.credential.name,
-        principal=who.credential.principal,
-        correlation_id=who.correlation_id,
-        client_key=request.client_key,
-        body_hash=body_hash(request),
+        **keyed(request, request.client_key, who),
         task_id=ids.TaskId(request.task_id),
         decision=_DECISIONS[request.decision],
         call_id=ids.CallId(request.call_id) or None,
@@ -127,11 +149,7 @@ def resolution(request: approvals_pb2.ResolveRequest, who: caller.Caller) -> inp
         raise _refuse("answer is one of ALLOW_ONCE, ALLOW_ALWAYS, DENY.")
     stated = origin(request.origin, who.credential)
     return inputs.ResolveApproval(
-        credential=who.credential.name,
-        principal=stated.principal,
-        correlation_id=who.correlation_id,
-        client_key=request.client_key,
-        body_hash=body_hash(request),
+        **keyed(request, request.client_key, who, stated.principal),
         approval_id=ids.ApprovalId(request.approval_id),
         answer=_ANSWERS[request.answer],
         reason=request.reason,
@@ -153,6 +171,15 @@ def mode_number(given: verdicts.Mode) -> "common_pb2.Mode.ValueType":
     return _MODES[given]
 
 
+def steers(number: "common_pb2.Steering.ValueType") -> bool | None:
+    """Whether further messages are to join a running task; None for unspecified."""
+    return _STEERS.get(number)
+
+
+def steering(given: bool) -> "common_pb2.Steering.ValueType":
+    return common_pb2.STEER if given else common_pb2.QUEUE
+
+
 def taint(sources: taints.Taint) -> list[common_pb2.TaintSource]:
     return [common_pb2.TaintSource(kind=one.kind.value, source_id=one.source_id) for one in sources]
 
@@ -167,7 +194,8 @@ def task_contents(view: views.TaskView) -> list[ids.ContentId]:
     return [view.text, *([view.answer] if view.answer else []), *unknown]
 
 
-def _text(texts: Texts, content_id: ids.ContentId | None) -> str:
+def said(texts: Texts, content_id: ids.ContentId | None) -> str:
+    """A text; empty for none and for a forgotten one."""
     return (texts.get(content_id) or "") if content_id is not None else ""
 
 
@@ -178,8 +206,8 @@ def task(view: views.TaskView, texts: Texts) -> tasks_pb2.Task:
         principal=view.principal,
         state=_STATES[view.state],
         reason=view.reason,
-        text=_text(texts, view.text),
-        answer=_text(texts, view.answer),
+        text=said(texts, view.text),
+        answer=said(texts, view.answer),
         created_at=timestamp(view.created_ms),
         updated_at=timestamp(view.updated_ms),
         approval_ids=view.pending_approvals,
@@ -187,12 +215,17 @@ def task(view: views.TaskView, texts: Texts) -> tasks_pb2.Task:
             tasks_pb2.UnknownOutcome(
                 call_id=call.call_id,
                 tool=call.tool,
-                arguments_json=_text(texts, call.arguments),
+                arguments_json=said(texts, call.arguments),
             )
             for call in view.unknown_calls
         ],
         taint=taint(view.taint),
         secret=view.secret,
+        kind=view.kind.value,
+        folder=view.folder,
+        commits=view.commits,
+        undone=view.undone,
+        good=view.good,
     )
 
 
@@ -201,7 +234,7 @@ def ask_response(view: views.TaskView, texts: Texts) -> tasks_pb2.AskResponse:
         task_id=view.task_id,
         conversation_id=view.conversation_id,
         state=_STATES[view.state],
-        answer=_text(texts, view.answer),
+        answer=said(texts, view.answer),
         reason=view.reason,
         approval_ids=view.pending_approvals,
         secret=view.secret,
@@ -234,13 +267,13 @@ def approval(view: views.ApprovalView, texts: Texts) -> approvals_pb2.Approval:
         call_id=view.call_id,
         conversation_id=view.conversation_id,
         tool=view.tool,
-        card=_text(texts, view.card),
+        card=said(texts, view.card),
         digest=view.digest,
         reasons=view.reasons,
         always_allowed=view.always_allowed,
         status=_STATUS[view.outcome],
         decided_by=view.decided_by or "",
-        reason=_text(texts, view.reason),
+        reason=said(texts, view.reason),
         created_at=timestamp(view.created_ms),
         expires_at=timestamp(view.expires_ms),
         folder=view.folder,
@@ -252,7 +285,7 @@ def grant(given: world.Grant, texts: Texts) -> approvals_pb2.Grant:
     return approvals_pb2.Grant(
         grant_id=given.grant_id,
         tool=given.tool,
-        card=_text(texts, given.card),
+        card=said(texts, given.card),
         principal=given.principal,
         folder=given.folder,
         granted_by=given.granted_by,
@@ -266,10 +299,14 @@ def conversation(view: views.ConversationView, texts: Texts) -> conversations_pb
     return conversations_pb2.Conversation(
         conversation_id=view.conversation_id,
         principal=view.principal,
-        title=_text(texts, view.title),
+        title=said(texts, view.title),
         created_at=timestamp(view.created_ms),
         updated_at=timestamp(view.updated_ms),
         mode=_MODES[view.mode],
+        folder=view.folder,
+        profile=view.profile,
+        steering=steering(view.steers),
+        summarized_seq=view.summarized_seq,
     )
 
 
@@ -283,6 +320,8 @@ def live(update: bus.LivePiece | bus.ProgressNote) -> events_pb2.Update:
                     offset=update.offset,
                     text=update.text,
                     tool=update.tool,
+                    thinking=update.thinking,
+                    purpose=update.purpose.value if update.purpose is not None else "",
                 )
             )
         case bus.ProgressNote():

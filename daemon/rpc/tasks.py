@@ -1,10 +1,10 @@
-"""Tasks: submit, ask, chat, look, cancel, decide."""
+"""Tasks: submit, ask, chat, look, cancel, decide, say what an answer is worth."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 
 from daemon.domain import decisions, errors, events, ids, inputs, state, views
-from daemon.rpc import backend, caller, convert, interceptors, modes, paging, streams
+from daemon.rpc import backend, caller, convert, folders, interceptors, modes, paging, streams
 from daemon.runtime import bus
 from proto.ducklm.v1 import events_pb2, tasks_pb2, tasks_pb2_grpc
 
@@ -19,7 +19,8 @@ class Tasks(tasks_pb2_grpc.TasksServicer):
 
     async def _submit(self, request: tasks_pb2.SubmitRequest) -> decisions.Submitted:
         who = caller.current()
-        given = convert.submission(request, who)
+        folder = await folders.named(self._served, request.folder) or None
+        given = convert.submission(request, folder, who)
         modes.check(self._served, given.mode, who.credential, given.principal)
         reply = await self._served.inbox.ask(given)
         if not isinstance(reply, decisions.Submitted):
@@ -101,11 +102,7 @@ class Tasks(tasks_pb2_grpc.TasksServicer):
         who = caller.current()
         await self._served.inbox.ask(
             inputs.CancelTask(
-                credential=who.credential.name,
-                principal=who.credential.principal,
-                correlation_id=who.correlation_id,
-                client_key=request.client_key,
-                body_hash=convert.body_hash(request),
+                **convert.keyed(request, request.client_key, who),
                 task_id=ids.TaskId(request.task_id),
             )
         )
@@ -115,6 +112,25 @@ class Tasks(tasks_pb2_grpc.TasksServicer):
         self, request: tasks_pb2.DecideRequest, context: interceptors.Context
     ) -> tasks_pb2.Task:
         await self._served.inbox.ask(convert.decision(request, caller.current()))
+        return await self._served.task(await self._view(request.task_id))
+
+    async def Feedback(
+        self, request: tasks_pb2.FeedbackRequest, context: interceptors.Context
+    ) -> tasks_pb2.Task:
+        if not request.HasField("good"):
+            raise errors.Refusal(
+                errors.RefusalKind.INVALID, "Say what the answer is worth: good is true or false."
+            )
+        who = caller.current()
+        stated = convert.origin(request.origin, who.credential)
+        await self._served.inbox.ask(
+            inputs.GiveFeedback(
+                **convert.keyed(request, request.client_key, who, stated.principal),
+                task_id=ids.TaskId(request.task_id),
+                good=request.good,
+                text=request.text.strip(),
+            )
+        )
         return await self._served.task(await self._view(request.task_id))
 
 

@@ -11,7 +11,10 @@ from daemon.domain import errors
 
 FIELD_BYTES = 1024
 MOST_ITEMS = 64
-_OTHER_BYTES = {"ducklm.v1.ResolveRequest.reason": 8 * 1024}
+_OTHER_BYTES = {
+    "ducklm.v1.ResolveRequest.reason": 8 * 1024,
+    "ducklm.v1.FeedbackRequest.text": 8 * 1024,
+}
 _CHECKED_LATER = frozenset({"ducklm.v1.SubmitRequest.text"})
 
 _Field = descriptor.FieldDescriptor

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import assert_never
 
-from daemon.domain import events, ids
-from daemon.rpc import convert
+from daemon.domain import events, ids, principals
+from daemon.rpc import convert, wire_conversation_events, wire_plan_events
 from proto.ducklm.v1 import common_pb2, events_pb2
 
 
@@ -13,23 +13,34 @@ def content_of(recorded: Iterable[events.Recorded]) -> list[ids.ContentId]:
     found: list[ids.ContentId | None] = []
     for one in recorded:
         match one.event:
-            case events.ConversationCreated() | events.ConversationUpdated():
-                found.append(one.event.title)
             case (
                 events.TaskSubmitted()
-                | events.ModelCallFinished()
+                | events.TaskSteered()
                 | events.ModelCallFailed()
                 | events.AnswerGiven()
             ):
                 found.append(one.event.text)
+            case events.ModelCallFinished():
+                found += (one.event.text, one.event.reasoning)
             case events.ToolCallProposed():
                 found.append(one.event.arguments)
             case events.ToolCallEnded():
-                found.append(one.event.result)
+                found += (one.event.result, one.event.diff)
             case events.ApprovalRequested() | events.GrantCreated():
                 found.append(one.event.card)
             case events.ApprovalResolved():
                 found.append(one.event.reason)
+            case (
+                events.ReplyRefused() | events.PlanMade() | events.StepJudged() | events.StepEnded()
+            ):
+                found += wire_plan_events.contents(one.event)
+            case (
+                events.ConversationCreated()
+                | events.ConversationUpdated()
+                | events.ConversationCompacted()
+                | events.FeedbackGiven()
+            ):
+                found += wire_conversation_events.contents(one.event)
             case _:
                 pass
     return [content_id for content_id in found if content_id is not None]
@@ -48,16 +59,30 @@ def event(recorded: events.Recorded, texts: convert.Texts) -> events_pb2.Event:
     return sent
 
 
-def _said(texts: convert.Texts, content_id: ids.ContentId | None) -> str:
-    return (texts.get(content_id) or "") if content_id is not None else ""
-
-
 def _fill(sent: events_pb2.Event, given: events.Event, texts: convert.Texts) -> None:
     match given:
-        case events.ConversationCreated() | events.ConversationUpdated():
-            _conversation(sent, given, texts)
+        case (
+            events.ConversationCreated()
+            | events.ConversationUpdated()
+            | events.ConversationDeleted()
+            | events.ConversationCompacted()
+            | events.ExchangeUndone()
+            | events.ProjectReverted()
+            | events.FeedbackGiven()
+        ):
+            wire_conversation_events.fill(sent, given, texts)
+        case (
+            events.DirectiveTaken()
+            | events.ReplyRefused()
+            | events.PlanMade()
+            | events.StepStarted()
+            | events.StepJudged()
+            | events.StepEnded()
+        ):
+            wire_plan_events.fill(sent, given, texts)
         case (
             events.TaskSubmitted()
+            | events.TaskSteered()
             | events.TaskStateChanged()
             | events.TaskRecovered()
             | events.TaskDecided()
@@ -85,29 +110,10 @@ def _fill(sent: events_pb2.Event, given: events.Event, texts: convert.Texts) -> 
             assert_never(given)
 
 
-def _conversation(
-    sent: events_pb2.Event,
-    given: events.ConversationCreated | events.ConversationUpdated,
-    texts: convert.Texts,
-) -> None:
-    match given:
-        case events.ConversationCreated():
-            sent.conversation_created.principal = given.principal
-            sent.conversation_created.title = _said(texts, given.title)
-            sent.conversation_created.mode = convert.mode_number(given.mode)
-        case events.ConversationUpdated():
-            sent.conversation_updated.SetInParent()
-            if given.title is not None:
-                sent.conversation_updated.title = _said(texts, given.title)
-            if given.mode is not None:
-                sent.conversation_updated.mode = convert.mode_number(given.mode)
-        case _:
-            assert_never(given)
-
-
 def _task(
     sent: events_pb2.Event,
     given: events.TaskSubmitted
+    | events.TaskSteered
     | events.TaskStateChanged
     | events.TaskRecovered
     | events.TaskDecided
@@ -116,10 +122,19 @@ def _task(
 ) -> None:
     match given:
         case events.TaskSubmitted():
-            origin = common_pb2.Origin(**given.origin.model_dump())
             sent.task_submitted.CopyFrom(
                 events_pb2.TaskSubmitted(
-                    origin=origin, text=_said(texts, given.text), attachments=given.attachments
+                    origin=_origin(given.origin),
+                    text=convert.said(texts, given.text),
+                    attachments=given.attachments,
+                    kind=given.kind.value,
+                    skill=given.skill,
+                )
+            )
+        case events.TaskSteered():
+            sent.task_steered.CopyFrom(
+                events_pb2.TaskSteered(
+                    origin=_origin(given.origin), text=convert.said(texts, given.text)
                 )
             )
         case events.TaskStateChanged():
@@ -138,9 +153,13 @@ def _task(
                 )
             )
         case events.AnswerGiven():
-            sent.answer_given.CopyFrom(events_pb2.AnswerGiven(text=_said(texts, given.text)))
+            sent.answer_given.CopyFrom(events_pb2.AnswerGiven(text=convert.said(texts, given.text)))
         case _:
             assert_never(given)
+
+
+def _origin(given: principals.Origin) -> common_pb2.Origin:
+    return common_pb2.Origin(**given.model_dump())
 
 
 def _model_call(
@@ -156,13 +175,15 @@ def _model_call(
                     role=given.role.value,
                     attempt=given.attempt,
                     replaces_call_id=given.replaces or "",
+                    purpose=given.purpose.value,
+                    step_id=given.step_id or "",
                 )
             )
         case events.ModelCallFinished():
             sent.model_call_finished.CopyFrom(
                 events_pb2.ModelCallFinished(
                     call_id=given.call_id,
-                    text=_said(texts, given.text),
+                    text=convert.said(texts, given.text),
                     finish_reason=given.finish_reason,
                     slot=given.slot,
                     prompt_tokens=given.usage.prompt_tokens,
@@ -170,6 +191,7 @@ def _model_call(
                     completion_tokens=given.usage.completion_tokens,
                     prefill_ms=given.usage.prefill_ms,
                     decode_ms=given.usage.decode_ms,
+                    reasoning=convert.said(texts, given.reasoning),
                 )
             )
         case events.ModelCallFailed():
@@ -178,7 +200,7 @@ def _model_call(
                     call_id=given.call_id,
                     fault=given.fault,
                     message=given.message,
-                    text=_said(texts, given.text),
+                    text=convert.said(texts, given.text),
                 )
             )
         case _:
@@ -197,7 +219,7 @@ def _approval(
                     approval_id=given.approval_id,
                     call_id=given.call_id,
                     tool=given.tool,
-                    card=_said(texts, given.card),
+                    card=convert.said(texts, given.card),
                     reasons=given.reasons,
                     always_allowed=given.always_allowed,
                     expires_at=convert.timestamp(given.expires_ms),
@@ -212,7 +234,7 @@ def _approval(
                     call_id=given.call_id,
                     outcome=given.outcome.value,
                     decided_by=given.decided_by or "",
-                    reason=_said(texts, given.reason),
+                    reason=convert.said(texts, given.reason),
                 )
             )
         case _:
@@ -230,7 +252,7 @@ def _grant(
                 events_pb2.GrantCreated(
                     grant_id=given.grant_id,
                     tool=given.tool,
-                    card=_said(texts, given.card),
+                    card=convert.said(texts, given.card),
                     principal=given.principal,
                     folder=given.folder,
                     granted_by=given.granted_by,
@@ -297,7 +319,8 @@ def _tool_call(
                 events_pb2.ToolCallProposed(
                     call_id=given.call_id,
                     tool=given.tool,
-                    arguments_json=_said(texts, given.arguments),
+                    arguments_json=convert.said(texts, given.arguments),
+                    step_id=given.step_id or "",
                 )
             )
         case events.ToolCallInspected():
@@ -325,10 +348,13 @@ def _tool_call(
                 events_pb2.ToolCallEnded(
                     call_id=given.call_id,
                     outcome=convert.call_outcome(given.outcome),
-                    text=_said(texts, given.result),
+                    text=convert.said(texts, given.result),
                     exit_code=given.exit_code,
                     artifact_id=given.artifact or "",
                     duration_ms=given.duration_ms,
+                    commit=given.commit,
+                    files=given.files,
+                    diff=convert.said(texts, given.diff),
                 )
             )
         case _:
