@@ -1,34 +1,66 @@
 """The prompt under a budget, over pieces that are already counted.
 
-One system message, first, always the same bytes. When earlier exchanges do not all fit, the oldest
-go in blocks: dropping one a turn would change the start of every prompt and waste the cache.
+One system message, first: the fixed part, always the same bytes, then the summary of what is not
+told any more. When not all fits, old results are told in fewer words, then the oldest exchanges go;
+both in large blocks, because to drop a little every turn would change the start of every prompt and
+waste the cache. What is being answered now is never shortened: what does not fit is said.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from daemon.domain import inputs, messages
 
 _MESSAGE_OVERHEAD_TOKENS = 8
 """What a template adds around one message, at the most."""
-_DROP_BLOCK_PIECES = 16
+_DROP_BLOCK_EXCHANGES = 8
+_KEPT_EXCHANGES = 2
+"""How many of the last exchanges are never summarized."""
+_SUMMARY_SHARE = 8
+"""A summary has at most this part of the context."""
+_MOST_SUMMARY_TOKENS = 512
+_SHORT_CHARS = 240
+_LEFT_OUT = "\n… {chars} characters left out …\n"
+SUMMARY = "\n\nSummary of what was said before:\n"
+
+_Pieces = tuple[inputs.Piece, ...]
+_Messages = tuple[messages.Message, ...]
 
 
-def _cost(pieces: tuple[inputs.Piece, ...]) -> int:
+@dataclass(frozen=True)
+class TooLong:
+    """What has to be told does not fit, whatever is left out; both in tokens."""
+
+    needed: int
+    limit: int
+
+
+@dataclass(frozen=True)
+class ToSummarize:
+    """The messages to summarize, up to an exchange, and how long the summary may be."""
+
+    messages: _Messages
+    tokens: int
+    up_to_seq: int
+
+
+def _cost(pieces: Sequence[inputs.Piece]) -> int:
     return sum(piece.tokens + _MESSAGE_OVERHEAD_TOKENS for piece in pieces)
 
 
 def bound_tokens(text: str) -> int:
     """At least as many tokens as any tokenizer makes of a text: one a byte."""
-    return len(text.encode())
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def surely_fits(texts: Sequence[str], context_tokens: int) -> bool:
     """Whether texts fit whatever their tokens are, so that nobody need count them.
 
-    An answer never has more than half of the context.
+    An answer never has more than half of the context, and what is summarized half of that.
     """
     bound = sum(bound_tokens(text) + _MESSAGE_OVERHEAD_TOKENS for text in texts)
-    return bound <= context_tokens // 2
+    return bound <= context_tokens // 4
 
 
 def answer_budget(context_tokens: int, wanted_tokens: int) -> int:
@@ -38,16 +70,78 @@ def answer_budget(context_tokens: int, wanted_tokens: int) -> int:
 
 def compose(
     system: str, gathered: inputs.ContextGathered, answer_tokens: int, shrinks: int
-) -> tuple[messages.Message, ...]:
+) -> _Messages | TooLong:
     """The messages of a model call. Each shrink halves what earlier exchanges may take."""
-    room = gathered.context_tokens - answer_tokens - gathered.system_tokens
-    room -= _MESSAGE_OVERHEAD_TOKENS + _cost(gathered.turn)
-    room >>= shrinks
+    room = gathered.context_tokens - answer_tokens - _fixed(gathered)
+    turn = gathered.turn
+    if _cost(turn) > room:
+        turn = _shortened(turn)
+    if _cost(turn) > room:
+        needed = gathered.context_tokens - room + _cost(turn)
+        return TooLong(needed, gathered.context_tokens)
+    room = (room - _cost(turn)) >> shrinks
     history = gathered.history
+    if _cost(history) > room:
+        history = _shortened(history)
     while history and _cost(history) > room:
-        history = history[_DROP_BLOCK_PIECES:]
-    said = (*history, *gathered.turn)
-    return (
-        messages.Message(speaker="system", content=system),
-        *(messages.Message(speaker=piece.speaker, content=piece.text) for piece in said),
-    )
+        history = _without_oldest(history)
+    return (_system(system, gathered.summary), *_told(history), *_told(turn))
+
+
+def to_summarize(system: str, gathered: inputs.ContextGathered, forced: bool) -> ToSummarize | None:
+    """What of the history is to be summarized now, or None when it need not be.
+
+    Unless forced, only when it takes more than half of the context. The last exchanges stay.
+    """
+    limit = gathered.context_tokens
+    if not forced and _cost(gathered.history) + _fixed(gathered) <= limit // 2:
+        return None
+    exchanges = [tuple(pieces) for _, pieces in groupby(gathered.history, lambda one: one.seq)]
+    kept = 0 if forced else _KEPT_EXCHANGES
+    exchanges = exchanges[: len(exchanges) - kept]
+    tokens = max(1, min(_MOST_SUMMARY_TOKENS, limit // _SUMMARY_SHARE))
+    room = limit - tokens - _fixed(gathered) - limit // _SUMMARY_SHARE
+    taken: list[inputs.Piece] = []
+    for exchange in exchanges:
+        pieces = exchange if _cost(exchange) <= room else _shortened(exchange)
+        if _cost(taken) + _cost(pieces) > room:
+            break
+        taken += pieces
+    if not taken:
+        return None
+    said = (_system(system, gathered.summary), *_told(taken))
+    return ToSummarize(messages=said, tokens=tokens, up_to_seq=taken[-1].seq)
+
+
+def _fixed(gathered: inputs.ContextGathered) -> int:
+    summary = gathered.summary.tokens if gathered.summary is not None else 0
+    return gathered.system_tokens + summary + 2 * _MESSAGE_OVERHEAD_TOKENS
+
+
+def _system(system: str, summary: inputs.Piece | None) -> messages.Message:
+    told = "" if summary is None else SUMMARY + summary.text
+    return messages.Message(speaker="system", content=system + told)
+
+
+def _told(pieces: Sequence[inputs.Piece]) -> _Messages:
+    return tuple(messages.Message(speaker=one.speaker, content=one.text) for one in pieces)
+
+
+def _without_oldest(history: _Pieces) -> _Pieces:
+    seqs = list(dict.fromkeys(piece.seq for piece in history))
+    gone = frozenset(seqs[:_DROP_BLOCK_EXCHANGES])
+    return tuple(piece for piece in history if piece.seq not in gone)
+
+
+def _shortened(pieces: _Pieces) -> _Pieces:
+    """All that may be told in fewer words, in fewer words."""
+    return tuple(_short(piece) if piece.shortens else piece for piece in pieces)
+
+
+def _short(piece: inputs.Piece) -> inputs.Piece:
+    left = len(piece.text) - 2 * _SHORT_CHARS
+    if left <= len(_LEFT_OUT):
+        return piece
+    note = _LEFT_OUT.replace("{chars}", str(left))
+    text = piece.text[:_SHORT_CHARS] + note + piece.text[-_SHORT_CHARS:]
+    return replace(piece, text=text, tokens=min(piece.tokens, bound_tokens(text)))

@@ -6,8 +6,8 @@ announces it uses up the approval or a use of the grant in the same transaction.
 
 from typing import assert_never
 
-from daemon.decide import endings, engine, secrecy, turn
-from daemon.domain import decisions, events, ids, inputs, principals, state, taints, verdicts, world
+from daemon.decide import calls, endings, engine, secrecy, turn
+from daemon.domain import decisions, events, ids, inputs, principals, taints, verdicts, world
 from daemon.permission import binding, card, policy
 from tools import contract
 
@@ -126,7 +126,7 @@ def _ask(
     )
     current.act(decisions.ReleaseCall(call_id=call.call_id))
     current.act(expiry_timer(approval_id, expires_ms))
-    current.change_state(task, state.TaskState.AWAITING_APPROVAL)
+    engine.proceed(current, task)
 
 
 def expiry_timer(approval_id: ids.ApprovalId, expires_ms: int) -> decisions.SetTimer:
@@ -211,7 +211,7 @@ def _start(
             basis=permit.basis,
         ),
     )
-    current.act(decisions.CallTool(site=engine.site(current, task, call), permit=permit))
+    current.act(decisions.CallTool(site=calls.site(current, task, call), permit=permit))
 
 
 def _spread_taint(current: turn.Turn, task: world.Task, given: inputs.CallInspected) -> world.Task:

@@ -29,7 +29,7 @@ def advance(current: turn.Turn) -> None:
     while (task := _next(current)) is not None:
         task = current.change_state(task, state.TaskState.RUNNING)
         current.act(budget_timer(current, task))
-        engine.proceed(current, task)
+        engine.resume(current, task)
 
 
 def budget_timer(current: turn.Turn, task: world.Task) -> decisions.SetTimer:

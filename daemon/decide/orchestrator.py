@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from daemon.decide import (
+    conversations,
     endings,
     engine,
     judging,
@@ -23,12 +24,17 @@ RPC_INPUTS = (
     inputs.SubmitTask,
     inputs.CreateConversation,
     inputs.UpdateConversation,
+    inputs.DeleteConversation,
+    inputs.CompactConversation,
+    inputs.UndoExchange,
+    inputs.GiveFeedback,
     inputs.CancelTask,
     inputs.DecideTask,
     inputs.ResolveApproval,
     inputs.RevokeGrant,
     inputs.ProvideSecret,
     inputs.TrustProject,
+    inputs.RegisterProject,
     inputs.CreateToken,
     inputs.RevokeToken,
 )
@@ -54,6 +60,8 @@ def advance(
         reply = requests.answer(making, given)
     elif isinstance(given, inputs.TimerFired):
         _timer(making, given)
+    elif isinstance(given, inputs.CommitsReverted):
+        conversations.reverted(making, given)
     else:
         _about_task(making, given)
     lanes.advance(making)
@@ -109,7 +117,7 @@ def _model_outcome(
     if task.model_call is None or task.model_call.call_id != given.call_id:
         return
     if isinstance(given, inputs.ModelFinished):
-        thinking.finished(making, task, given)
+        thinking.finished(making, task, task.model_call, given)
     else:
         thinking.failed(making, task, given)
 
@@ -131,10 +139,10 @@ def _about_call(
     given: inputs.CallInspected | inputs.InspectionFailed | inputs.CallReconciled,
 ) -> None:
     call = task.call(given.call_id)
-    open_call = task.open_call()
-    if call is None or call is not open_call or task.state is not state.TaskState.RUNNING:
+    is_open = call is not None and not call.ended
+    if call is None or not is_open or task.state is not state.TaskState.RUNNING:
         making.act(decisions.ReleaseCall(call_id=given.call_id))
-        if call is not None and call is open_call and task.state in state.FINAL:
+        if call is not None and is_open and task.state in state.FINAL:
             # It was cut off by a stop, and cancelled while it was looked at: it runs no more.
             endings.finish_cut_off(making, task, call)
         return

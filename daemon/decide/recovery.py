@@ -19,10 +19,8 @@ def recover(current: turn.Turn, task: world.Task, given: inputs.RecoverTask) -> 
     if task.state in state.FINAL:
         _close(current, task)
         return
-    if task.state is state.TaskState.AWAITING_APPROVAL:
-        _wait_for_approval(current, task)
-        return
-    if task.state is state.TaskState.AWAITING_SECRET and task.secret_call is not None:
+    _wait_for_approvals(current, task)
+    if task.secret_call is not None:
         current.act(secrecy.expiry_timer(task.secret_call, task.secret_expires_ms))
     if task.state is not state.TaskState.RUNNING:
         return
@@ -33,7 +31,7 @@ def recover(current: turn.Turn, task: world.Task, given: inputs.RecoverTask) -> 
         reason = f"the daemon stopped {count} times while it ran"
         current.change_state(task, state.TaskState.PARKED, reason)
         return
-    engine.proceed(current, task)
+    engine.resume(current, task)
 
 
 def _interrupt(current: turn.Turn, task: world.Task, call: world.ModelCall) -> world.Task:
@@ -50,20 +48,18 @@ def _interrupt(current: turn.Turn, task: world.Task, call: world.ModelCall) -> w
 
 
 def _lost_unsafe(task: world.Task) -> bool:
-    call = task.open_call()
-    started = call is not None and call.status is world.CallStatus.STARTED
-    return call is not None and started and call.effect is contract.Effect.UNSAFE
+    started = [call for call in task.calls if call.status is world.CallStatus.STARTED]
+    return any(call.effect is contract.Effect.UNSAFE for call in started)
 
 
 def _close(current: turn.Turn, task: world.Task) -> None:
     """A task that had ended while its last call ran: the call still needs its one result."""
-    call = task.open_call() if current.task(task.task_id) is not None else None
-    if call is not None:
-        endings.finish_cut_off(current, task, call)
+    for call in task.open_calls() if current.task(task.task_id) is not None else ():
+        task = endings.finish_cut_off(current, task, call)
 
 
-def _wait_for_approval(current: turn.Turn, task: world.Task) -> None:
-    call = task.open_call()
-    approval = current.world.approvals.get(call.approval_id) if call and call.approval_id else None
-    if approval is not None and approval.outcome is None:
-        current.act(judging.expiry_timer(approval.approval_id, approval.expires_ms))
+def _wait_for_approvals(current: turn.Turn, task: world.Task) -> None:
+    for call in task.open_calls():
+        approval = current.world.approvals.get(call.approval_id) if call.approval_id else None
+        if approval is not None and approval.outcome is None:
+            current.act(judging.expiry_timer(approval.approval_id, approval.expires_ms))

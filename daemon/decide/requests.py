@@ -2,24 +2,30 @@
 
 from typing import assert_never
 
-from daemon.decide import endings, engine, grants, intent, tokens, turn
+from daemon.decide import (
+    calls,
+    conversations,
+    endings,
+    engine,
+    grants,
+    projects,
+    submitting,
+    tokens,
+    turn,
+)
 from daemon.domain import (
     decisions,
-    directives,
     errors,
     events,
     ids,
     inputs,
     principals,
     state,
-    taints,
-    verdicts,
     world,
 )
 from daemon.permission import policy
 
 _KIND = errors.RefusalKind
-SHELL = "shell_exec"
 
 
 def _reject(kind: errors.RefusalKind, message: str) -> decisions.Rejected:
@@ -44,11 +50,19 @@ def answer(current: turn.Turn, given: inputs.RpcInput) -> decisions.Reply | deci
 def _carry_out(current: turn.Turn, given: inputs.RpcInput) -> decisions.Reply | decisions.Rejected:
     match given:
         case inputs.SubmitTask():
-            return _submit(current, given)
+            return submitting.submit(current, given)
         case inputs.CreateConversation():
-            return _create_conversation(current, given)
+            return conversations.create(current, given)
         case inputs.UpdateConversation():
-            return _update_conversation(current, given)
+            return conversations.update(current, given)
+        case inputs.DeleteConversation():
+            return conversations.delete(current, given)
+        case inputs.CompactConversation():
+            return conversations.compact(current, given)
+        case inputs.UndoExchange():
+            return conversations.undo(current, given)
+        case inputs.GiveFeedback():
+            return conversations.feedback(current, given)
         case inputs.CancelTask():
             return _cancel(current, given)
         case inputs.DecideTask():
@@ -60,112 +74,15 @@ def _carry_out(current: turn.Turn, given: inputs.RpcInput) -> decisions.Reply | 
         case inputs.ProvideSecret():
             return _provide_secret(current, given)
         case inputs.TrustProject():
-            return _trust_project(current, given)
+            return projects.trust(current, given)
+        case inputs.RegisterProject():
+            return projects.register(current, given)
         case inputs.CreateToken():
             return tokens.create(current, given)
         case inputs.RevokeToken():
             return tokens.revoke(current, given)
         case _:
             assert_never(given)
-
-
-def _refuse_submission(current: turn.Turn, given: inputs.SubmitTask) -> decisions.Rejected | None:
-    limits = current.rules.limits
-    if not given.text.strip():
-        return _reject(_KIND.INVALID, "The text is empty. Say what you want done.")
-    size = len(given.text.encode())
-    if size > limits.message_bytes:
-        return _reject(
-            _KIND.EXHAUSTED,
-            f"The text has {size} bytes; at most {limits.message_bytes} are taken. "
-            "Send long material as an attachment with Artifacts.Put.",
-        )
-    if len(current.world.queued) >= limits.queued_tasks:
-        return _reject(
-            _KIND.EXHAUSTED,
-            f"{limits.queued_tasks} tasks wait already. Try again when some have ended.",
-        )
-    if given.conversation_id is not None and not current.known.conversation_exists:
-        return _reject(
-            _KIND.NOT_FOUND,
-            f"There is no conversation {given.conversation_id}. "
-            "Leave conversation_id empty to start a new one.",
-        )
-    if given.mode is not None and given.conversation_id is not None:
-        return _reject(
-            _KIND.INVALID,
-            "mode is for a new conversation; change this one's with Conversations.Update.",
-        )
-    if current.known.missing_artifact is not None:
-        return _reject(
-            _KIND.NOT_FOUND,
-            f"There is no artifact {current.known.missing_artifact}. Send it with Artifacts.Put.",
-        )
-    return None
-
-
-def _submit(current: turn.Turn, given: inputs.SubmitTask) -> decisions.Reply | decisions.Rejected:
-    refused = _refuse_submission(current, given)
-    if refused is not None:
-        return refused
-    conversation_id = given.conversation_id
-    if conversation_id is None:
-        conversation_id = current.ids.conversation()
-        created = events.ConversationCreated(
-            conversation_id=conversation_id,
-            principal=given.origin.principal,
-            mode=given.mode or verdicts.Mode.BUILD,
-        )
-        current.record(created, conversation_id, given.correlation_id)
-    taint = taints.join(_of_origin(given.origin), current.known.taint)
-    task_id = current.ids.task()
-    seq = current.next_seq
-    submitted = events.TaskSubmitted(
-        task_id=task_id,
-        conversation_id=conversation_id,
-        origin=given.origin,
-        text=current.keep(conversation_id, given.text, taint),
-        attachments=given.attachments,
-    )
-    current.record(submitted, conversation_id, given.correlation_id, task_id)
-    current.taint(current.world.tasks[task_id], taint)
-    command = intent.explicit_command(given.text)
-    if command is not None and SHELL in current.rules.tools:
-        task = current.world.tasks[task_id]
-        arguments = directives.arguments_json({"command": command})
-        engine.propose(current, task, SHELL, arguments, direct=True)
-    return decisions.Submitted(task_id=task_id, conversation_id=conversation_id, seq=seq)
-
-
-def _of_origin(origin: principals.Origin) -> taints.Taint:
-    """What a forwarded message brings along: who wrote it is not who sent it."""
-    if not origin.forwarded:
-        return taints.CLEAN
-    return (taints.Source(kind=taints.Kind.FORWARDED, source_id=origin.message_id),)
-
-
-def _create_conversation(current: turn.Turn, given: inputs.CreateConversation) -> decisions.Reply:
-    conversation_id = current.ids.conversation()
-    title = current.keep(conversation_id, given.title) if given.title else None
-    created = events.ConversationCreated(
-        conversation_id=conversation_id, principal=given.principal, title=title, mode=given.mode
-    )
-    current.record(created, conversation_id, given.correlation_id)
-    return decisions.ConversationKept(conversation_id=conversation_id)
-
-
-def _update_conversation(
-    current: turn.Turn, given: inputs.UpdateConversation
-) -> decisions.Reply | decisions.Rejected:
-    if not current.known.conversation_exists:
-        message = f"There is no conversation {given.conversation_id}."
-        return _reject(_KIND.NOT_FOUND, message)
-    title = None if given.title is None else current.keep(given.conversation_id, given.title)
-    updated = events.ConversationUpdated(
-        conversation_id=given.conversation_id, title=title, mode=given.mode
-    )
-    current.record(updated, given.conversation_id, given.correlation_id)
-    return decisions.ConversationKept(conversation_id=given.conversation_id)
 
 
 def _no_task(current: turn.Turn, task_id: ids.TaskId) -> decisions.Rejected:
@@ -240,20 +157,9 @@ def _settle(
 ) -> None:
     task = _note_decision(current, given, task, call.call_id)
     if given.decision is events.Decision.MARK_DONE:
-        outcome = events.CallOutcome.MARKED_DONE
-        endings.finish(current, task, call, outcome, engine.marked_done_text())
+        endings.finish(current, task, call, events.CallOutcome.MARKED_DONE, calls.CONFIRMED)
         return
-    current.emit(
-        task,
-        events.ToolCallProposed(
-            task_id=task.task_id,
-            call_id=current.ids.call(),
-            tool=call.tool,
-            arguments=call.arguments,
-            direct=call.direct,
-            repeats=call.call_id,
-        ),
-    )
+    calls.propose_again(current, task, call)
 
 
 _OUTCOMES = {
@@ -304,6 +210,8 @@ def _resolve(
     )
     if denied:
         _deny(current, task, approval, reason)
+    elif task.state is state.TaskState.RUNNING:
+        _go_on(current, task, approval.call_id)
     return kept.but({"grant_id": grant_id})
 
 
@@ -329,7 +237,8 @@ def _provide_secret(
     task = current.task(given.task_id)
     if task is None:
         return _no_task(current, given.task_id)
-    if task.state is not state.TaskState.AWAITING_SECRET or task.secret_call is None:
+    call_id = task.secret_call
+    if call_id is None:
         return _reject(_KIND.STATE, f"{given.task_id} does not wait for a password.")
     is_owner = current.rules.owners.is_owner(given.principal)
     may = principals.approvers(task.origin)
@@ -337,32 +246,31 @@ def _provide_secret(
     if sentence:
         return _reject(_KIND.FORBIDDEN, sentence)
     provided = events.SecretProvided(
-        task_id=task.task_id, call_id=task.secret_call, principal=given.principal
+        task_id=task.task_id, call_id=call_id, principal=given.principal
     )
-    current.emit(task, provided)
+    task = current.emit(task, provided)
+    if task.state is state.TaskState.RUNNING:
+        _go_on(current, task, call_id)
     return decisions.TaskKept(task_id=task.task_id)
-
-
-def _trust_project(
-    current: turn.Turn, given: inputs.TrustProject
-) -> decisions.Reply | decisions.Rejected:
-    if not current.rules.owners.is_owner(given.principal):
-        return _reject(_KIND.FORBIDDEN, "Only the owner of this daemon may trust a project.")
-    project = current.world.projects.get(given.folder)
-    if project is not None:
-        trusted = events.ProjectTrusted(folder=given.folder, principal=given.principal)
-        current.record(trusted, project.conversation_id, given.correlation_id)
-    return decisions.ProjectKept(folder=given.folder)
 
 
 def _deny(current: turn.Turn, task: world.Task, approval: world.Approval, reason: str) -> None:
     call = task.call(approval.call_id)
     if call is None:
         raise ValueError(f"{approval.approval_id} names an unknown call")
-    text = engine.denied_text(reason)
+    text = calls.denied_text(reason)
     task = endings.finish(current, task, call, events.CallOutcome.DENIED, text)
     if not reason:
         endings.end(current, task, state.TaskState.FAILED, "a command was not allowed")
+    else:
+        engine.proceed(current, task)
+
+
+def _go_on(current: turn.Turn, task: world.Task, call_id: ids.CallId) -> None:
+    """A call of a task that still runs got what it waited for."""
+    call = task.call(call_id)
+    if call is not None and not call.ended:
+        calls.inspect(current, task, call)
 
 
 def expire(current: turn.Turn, task: world.Task, approval: world.Approval) -> None:

@@ -60,8 +60,7 @@ def lost(plan: Sequence[world.Step]) -> tuple[world.Step, ...]:
     return tuple(
         step
         for step in plan
-        if step.status is _STATUS.WAITING
-        and any(ends[name] in gone for name in step.planned.after)
+        if step.status is _STATUS.WAITING and any(ends[name] in gone for name in step.planned.after)
     )
 
 

@@ -3,12 +3,16 @@
 The secret itself goes from the RPC to the vault of the runtime and from there to the one run.
 """
 
-from daemon.decide import endings, turn
+from daemon.decide import endings, engine, turn
 from daemon.domain import decisions, events, ids, state, world
 
 
 def ask(current: turn.Turn, task: world.Task, call: world.ToolCall, what: str) -> None:
     """Have a person asked for the secret; the call waits, allowed and not started."""
+    if task.secret_call not in (None, call.call_id):
+        text = "Another call of this task waits for a password: try again after it."
+        engine.refuse(current, task, call, text)
+        return
     expires_ms = current.at_ms + current.rules.limits.secret_seconds * 1000
     task = current.emit(
         task,
@@ -18,7 +22,7 @@ def ask(current: turn.Turn, task: world.Task, call: world.ToolCall, what: str) -
     )
     current.act(decisions.ReleaseCall(call_id=call.call_id))
     current.act(expiry_timer(call.call_id, expires_ms))
-    current.change_state(task, state.TaskState.AWAITING_SECRET)
+    engine.proceed(current, task)
 
 
 def expiry_timer(call_id: ids.CallId, expires_ms: int) -> decisions.SetTimer:
@@ -32,7 +36,7 @@ def timer(current: turn.Turn, subject: str) -> None:
     """The time for a secret may be over: then the call does not run, and the task ends."""
     waiting = (t for t in current.world.tasks.values() if t.secret_call == subject)
     task = next(waiting, None)
-    if task is None or task.state is not state.TaskState.AWAITING_SECRET:
+    if task is None or task.state in state.FINAL:
         return
     if current.at_ms < task.secret_expires_ms:
         current.act(expiry_timer(ids.CallId(subject), task.secret_expires_ms))

@@ -1,27 +1,94 @@
-"""A turn's model calls: what one is told, and what follows from its reply or its fault.
-
-One model answers; a reply that is a valid directive is carried out and the turn goes on until it
-responds. The two-role router takes this module's place of decision later, not its contracts.
-"""
+"""A task's model calls: what one is told, and what follows from its reply or its fault."""
 
 from typing import assert_never
 
-from daemon.decide import context, endings, engine, parse, retry, turn
+from daemon.decide import (
+    asking,
+    calls,
+    context,
+    critic,
+    endings,
+    engine,
+    parse,
+    planning,
+    retry,
+    router,
+    schemas,
+    turn,
+)
 from daemon.domain import decisions, directives, events, ids, inputs, messages, state, world
 
-_ROLE = messages.Role.THINKER
+_Purpose = messages.Purpose
+_SILENT = "you thought and gave no answer"
+_MOST_SILENCES = 3
+_QUIET_AFTER = 2
+"""Replies without words after which a reasoning model's thinking is turned off for the turn."""
+_CUT = "\n\n[cut: it was longer than {tokens} tokens]"
+NOTHING_TO_COMPACT = "There is nothing to summarize yet."
 
 
 def context_gathered(current: turn.Turn, task: world.Task, given: inputs.ContextGathered) -> None:
     """Start the model call that the context was gathered for."""
-    if task.model_call is not None or task.open_call() is not None:
+    wanted = asking.wanted(task)
+    if task.model_call is not None or given.asked != task.asked or wanted is None:
         return
     task = current.taint(task, given.taint)
-    limits = current.rules.limits
-    answer_tokens = context.answer_budget(given.context_tokens, limits.answer_tokens)
-    said = context.compose(current.rules.system_prompt, given, answer_tokens, task.shrinks)
-    call_id = current.ids.call()
-    _begin(current, task, call_id)
+    system = current.kit(task).system_prompt
+    if wanted.purpose is _Purpose.THINK and not task.summarized:
+        told = context.to_summarize(system, given, forced=False)
+    elif wanted.purpose is _Purpose.SUMMARIZE:
+        told = context.to_summarize(system, given, forced=True)
+        if told is None:
+            endings.answer(current, task, NOTHING_TO_COMPACT)
+            return
+    else:
+        told = None
+    if told is not None:
+        prompt = messages.Message(speaker="user", content=current.rules.prompts[_Purpose.SUMMARIZE])
+        said = (*told.messages, prompt)
+        _call(current, task, asking.Wanted(_Purpose.SUMMARIZE), said, told.tokens, told.up_to_seq)
+        return
+    generation = _generation(current, task, wanted)
+    tokens = context.answer_budget(
+        given.context_tokens, generation.answer_tokens + generation.thinking_tokens
+    )
+    composed = context.compose(system, given, tokens, task.shrinks)
+    if isinstance(composed, context.TooLong):
+        reason = f"it needs {composed.needed} tokens of context, and the model has {composed.limit}"
+        endings.end(current, task, state.TaskState.FAILED, reason)
+        return
+    _call(current, task, wanted, composed, tokens)
+
+
+def _generation(current: turn.Turn, task: world.Task, wanted: asking.Wanted) -> turn.Generation:
+    """How a role generates now: longer after a reply that was cut, without thinking where it only
+    serves the daemon or did not lead to words."""
+    kept = current.kit(task).generation.get(wanted.role, turn.DEFAULT_GENERATION)
+    answer_tokens = kept.answer_tokens or current.rules.limits.answer_tokens
+    thinks = wanted.purpose not in asking.UTILITY and task.refusals < _QUIET_AFTER
+    return turn.Generation(
+        sampling=kept.sampling,
+        answer_tokens=answer_tokens << min(task.cuts, 1),
+        thinking_tokens=kept.thinking_tokens if thinks else 0,
+    )
+
+
+def _call(
+    current: turn.Turn,
+    task: world.Task,
+    wanted: asking.Wanted,
+    said: tuple[messages.Message, ...],
+    tokens: int,
+    up_to_seq: int = 0,
+) -> None:
+    call_id, role = current.ids.call(), wanted.role
+    generation = _generation(current, task, wanted)
+    _begin(current, task, wanted, call_id, up_to_seq)
+    schema = None
+    if wanted.purpose is _Purpose.COMPILE:
+        schema = current.kit(task).directive_schema or None
+    elif wanted.purpose is _Purpose.CRITICIZE:
+        schema = critic.SCHEMA
     current.act(
         decisions.CallModel(
             correlation_id=task.correlation_id,
@@ -29,95 +96,222 @@ def context_gathered(current: turn.Turn, task: world.Task, given: inputs.Context
                 call_id=call_id,
                 task_id=task.task_id,
                 conversation_id=task.conversation_id,
-                role=_ROLE,
+                role=role,
                 messages=said,
-                max_tokens=answer_tokens,
-                used_script_lines=tuple(line for role, line in task.script_lines if role is _ROLE),
+                sampling=generation.sampling,
+                max_tokens=max(1, tokens - generation.thinking_tokens),
+                thinking_tokens=min(generation.thinking_tokens, max(0, tokens - 1)),
+                json_schema=schema,
+                used_script_lines=tuple(line for one, line in task.script_lines if one is role),
             ),
         )
     )
 
 
-def _begin(current: turn.Turn, task: world.Task, call_id: ids.CallId) -> world.Task:
+def _begin(
+    current: turn.Turn,
+    task: world.Task,
+    wanted: asking.Wanted,
+    call_id: ids.CallId,
+    up_to_seq: int = 0,
+) -> world.Task:
     failed = task.failed_call
+    if failed is not None and failed.purpose is not wanted.purpose:
+        failed = None
     return current.emit(
         task,
         events.ModelCallStarted(
             task_id=task.task_id,
             call_id=call_id,
-            role=_ROLE,
+            role=wanted.role,
             attempt=failed.attempt + 1 if failed else 1,
             replaces=failed.call_id if failed else None,
+            purpose=wanted.purpose,
+            step_id=wanted.step_id,
+            up_to_seq=up_to_seq,
         ),
     )
 
 
 def context_failed(current: turn.Turn, task: world.Task, given: inputs.ContextFailed) -> None:
     """The slot could not even count: that is a model call that failed, with the same ways on."""
-    if task.model_call is not None or task.open_call() is not None:
+    wanted = asking.wanted(task)
+    if task.model_call is not None or given.asked != task.asked or wanted is None:
         return
     call_id = current.ids.call()
-    task = _begin(current, task, call_id)
+    task = _begin(current, task, wanted, call_id)
     fault = inputs.ModelFailed(
         task_id=task.task_id, call_id=call_id, kind=given.kind, message=given.message
     )
     failed(current, task, fault)
 
 
-def finished(current: turn.Turn, task: world.Task, given: inputs.ModelFinished) -> None:
+def finished(
+    current: turn.Turn, task: world.Task, call: world.ModelCall, given: inputs.ModelFinished
+) -> None:
     """A model has replied: note it, then do what it says."""
     result = given.result
+    text = current.keep_of(task, result.text)
     task = current.emit(
         task,
         events.ModelCallFinished(
             task_id=task.task_id,
             call_id=given.call_id,
-            text=current.keep_of(task, result.text),
+            text=text,
             finish_reason=result.finish_reason,
             slot=result.slot,
             usage=result.usage,
             script_line=result.script_line,
+            reasoning=current.keep_of(task, result.reasoning) if result.reasoning else None,
         ),
     )
-    if task.state is state.TaskState.RUNNING:
-        _follow(current, task, parse.reply(result.text))
-
-
-def _follow(
-    current: turn.Turn, task: world.Task, wanted: directives.Directive | parse.Malformed
-) -> None:
-    match wanted:
-        case directives.Respond():
-            endings.answer(current, task, wanted.text)
-        case directives.UseTool():
-            _use_tool(current, task, wanted)
-        case directives.Fail():
-            reason = "the model could not do it"
-            endings.give_up(current, task, wanted.reason, reason)
-        case directives.Plan() | directives.Coder():
-            reason = f"this version cannot carry out a directive of kind {wanted.kind}"
-            endings.end(current, task, state.TaskState.FAILED, reason)
-        case parse.Malformed():
-            reason = f"the model's directive is not valid: {wanted.reason}"
-            endings.end(current, task, state.TaskState.MODEL_PROTOCOL_ERROR, reason)
+    if task.state is not state.TaskState.RUNNING:
+        return
+    match call.purpose:
+        case _Purpose.THINK:
+            _thought(current, task, call, result, text)
+        case _Purpose.COMPILE:
+            _compiled(current, task, call, result, text)
+        case _Purpose.CODE:
+            _coded(current, task, call, result)
+        case _Purpose.WRITE:
+            engine.proceed(current, task)
+        case _Purpose.CRITICIZE:
+            _criticized(current, task, call, result)
+        case _Purpose.SUMMARIZE:
+            _summarized(current, task, call, result, text)
         case _:
-            assert_never(wanted)
+            assert_never(call.purpose)
 
 
-def _use_tool(current: turn.Turn, task: world.Task, wanted: directives.UseTool) -> None:
+def _thought(
+    current: turn.Turn,
+    task: world.Task,
+    call: world.ModelCall,
+    result: messages.ModelResult,
+    text: ids.ContentId,
+) -> None:
+    if parse.is_action(result.text) and result.finish_reason == "length":
+        _cut_off(current, task, call, text)
+        return
+    if not result.text.strip() and result.reasoning:
+        router.refuse(current, task, call.call_id, text, _SILENT, _MOST_SILENCES)
+        return
+    wanted = parse.reply(result.text)
+    if wanted is None and current.rules.compiles:
+        engine.proceed(current, task)
+        return
+    words: ids.ContentId | None = None
+    if wanted is None:
+        told = result.text.strip()
+        if result.finish_reason == "length":
+            told += _CUT.replace("{tokens}", str(result.usage.completion_tokens))
+        words = text if told == result.text else None
+        wanted = directives.Respond(kind="respond", text=told)
+    _take(current, task, call, text, wanted, events.DirectiveSource.THINKER, words)
+
+
+def _compiled(
+    current: turn.Turn,
+    task: world.Task,
+    call: world.ModelCall,
+    result: messages.ModelResult,
+    text: ids.ContentId,
+) -> None:
+    draft = task.draft
+    if result.finish_reason == "length":
+        _cut_off(current, task, call, text)
+        return
+    wanted: directives.Directive | parse.Malformed
+    words: ids.ContentId | None = None
+    if draft is not None and schemas.without_text(result.text):
+        wanted, words = directives.Respond(kind="respond", text=""), draft
+    else:
+        wanted = parse.directive(result.text.strip())
+    _take(current, task, call, text, wanted, events.DirectiveSource.COMPILER, words)
+
+
+def _take(
+    current: turn.Turn,
+    task: world.Task,
+    call: world.ModelCall,
+    text: ids.ContentId,
+    wanted: directives.Directive | parse.Malformed,
+    source: events.DirectiveSource,
+    words: ids.ContentId | None,
+) -> None:
+    if isinstance(wanted, parse.Malformed):
+        router.refuse(current, task, call.call_id, text, wanted.reason)
+        return
+    fault = router.fault(current, task, wanted)
+    if fault:
+        router.refuse(current, task, call.call_id, text, fault)
+        return
+    router.follow(current, task, wanted, source, words)
+
+
+def _cut_off(
+    current: turn.Turn, task: world.Task, call: world.ModelCall, text: ids.ContentId
+) -> None:
+    """An action that the limit cut is not bad format: it is asked for once more, and longer."""
+    reason = "it was cut by the limit of its tokens"
+    if task.cuts > 1:
+        told = "what the model wants done is longer than an answer may be"
+        endings.end(current, task, state.TaskState.FAILED, told)
+        return
+    task = current.emit(
+        task,
+        events.ReplyRefused(
+            task_id=task.task_id, call_id=call.call_id, text=text, reason=reason, cut=True
+        ),
+    )
+    engine.proceed(current, task)
+
+
+def _coded(
+    current: turn.Turn, task: world.Task, call: world.ModelCall, result: messages.ModelResult
+) -> None:
     limit = current.rules.limits.task_tool_calls
     if len(task.calls) >= limit:
         reason = f"it used all of its {limit} tool calls"
         endings.end(current, task, state.TaskState.BUDGET_EXHAUSTED, reason)
         return
-    arguments = directives.arguments_json(wanted.arguments)
-    task = engine.propose(current, task, wanted.tool, arguments, direct=False)
-    if wanted.tool in current.rules.tools:
-        engine.proceed(current, task)
+    given = {"blocks": result.text}
+    task = calls.propose(current, task, calls.EDITS, given, step_id=call.step_id)
+    calls.inspect(current, task, task.calls[-1])
+    engine.proceed(current, task)
+
+
+def _criticized(
+    current: turn.Turn, task: world.Task, call: world.ModelCall, result: messages.ModelResult
+) -> None:
+    step = task.step(call.step_id)
+    if step is not None and step.status is world.StepStatus.TRIED:
+        said = critic.read(result.text)
+        if said is None:
+            task = planning.judged(current, task, step, planning.by_outcome(step), ())
+        else:
+            scores = (said.correctness, said.usefulness, said.safety)
+            task = planning.judged(current, task, step, said.follows, scores, said.note)
+    engine.proceed(current, task)
+
+
+def _summarized(
+    current: turn.Turn,
+    task: world.Task,
+    call: world.ModelCall,
+    result: messages.ModelResult,
+    text: ids.ContentId,
+) -> None:
+    if result.text.strip():
+        compacted = events.ConversationCompacted(
+            conversation_id=task.conversation_id, summary=text, up_to_seq=call.up_to_seq
+        )
+        task = current.emit(task, compacted)
+    if task.kind is events.TaskKind.COMPACT:
+        endings.answer_kept(current, task, text)
         return
-    known = ", ".join(sorted(current.rules.tools)) or "none"
-    refused = f"Refused: there is no tool {wanted.tool}; the tools are: {known}."
-    engine.refuse(current, task, task.calls[-1], refused)
+    engine.proceed(current, task)
 
 
 def failed(current: turn.Turn, task: world.Task, given: inputs.ModelFailed) -> None:
@@ -148,7 +342,7 @@ def _go_on(
 ) -> None:
     match after:
         case retry.AfterFault.REPEAT | retry.AfterFault.SHRINK:
-            engine.gather(current, task)
+            engine.proceed(current, task)
         case retry.AfterFault.WAIT:
             current.change_state(task, state.TaskState.MODEL_UNAVAILABLE, message)
         case retry.AfterFault.FAIL:

@@ -14,6 +14,7 @@ from daemon.domain import (
     ids,
     inputs,
     limits,
+    messages,
     principals,
     state,
     taints,
@@ -22,12 +23,51 @@ from daemon.domain import (
 from tools import contract
 
 
+class Generation(base.Value):
+    """How a role generates. `answer_tokens` 0 is the daemon's limit; `thinking_tokens` what a
+    reasoning model may think beside its answer."""
+
+    sampling: messages.Sampling = messages.Sampling()
+    answer_tokens: int = 0
+    thinking_tokens: int = 0
+
+
+DEFAULT_GENERATION = Generation()
+
+
+class Kit(base.Value):
+    """What the tasks of a profile work with. `system_prompt` is the fixed part of every prompt,
+    `directive_schema` the JSON Schema that a compiled directive has."""
+
+    system_prompt: str
+    tools: Mapping[str, contract.ToolSpec]
+    directive_schema: str = ""
+    generation: Mapping[messages.Role, Generation] = {}
+    uses_skills: bool = True
+
+
+class Skill(base.Value):
+    """A method in words, and the keywords of a message that call for it."""
+
+    text: str
+    keywords: tuple[str, ...]
+
+
 class Rules(base.Value):
-    """What decisions depend on besides state and input; fixed while the daemon runs."""
+    """What decisions depend on besides state and input; fixed while the daemon runs.
+
+    `tools` are all there are, `kits` by profile; the empty name is the kit of those that have none.
+    `prompts` says to each role what it has to do. `compiles` when a model of its own makes
+    directives of what the thinker says; `criticizes` when one judges the steps of plans.
+    """
 
     limits: limits.Limits
     tools: Mapping[str, contract.ToolSpec]
-    system_prompt: str
+    kits: Mapping[str, Kit]
+    prompts: Mapping[messages.Purpose, str]
+    skills: Mapping[str, Skill] = {}
+    compiles: bool = False
+    criticizes: bool = True
     owners: principals.Owners = principals.Owners()
 
 
@@ -39,6 +79,7 @@ class Turn:
         self.world = current.fork()
         self.at_ms = stamped.at_ms
         self.known = stamped.known
+        self.utc_offset_minutes = stamped.utc_offset_minutes
         self.ids = ids.IdSource(stamped.at_ms, stamped.seed)
         self._events: list[events.Recorded] = []
         self._records: list[decisions.Record] = []
@@ -52,6 +93,12 @@ class Turn:
     def task(self, task_id: ids.TaskId) -> world.Task | None:
         """The live task as this decision has left it."""
         return self.world.tasks.get(task_id)
+
+    def kit(self, task: world.Task) -> Kit:
+        """What a task works with: its conversation's profile, or the default where that is gone."""
+        profile = self.world.setting(task.conversation_id).profile
+        kits = self.rules.kits
+        return kits.get(profile) or kits[""]
 
     def record(
         self,
@@ -82,7 +129,8 @@ class Turn:
         change = events.TaskStateChanged(
             task_id=task.task_id, previous=task.state, state=to, reason=reason
         )
-        return self.emit(task, change)
+        moved = self.emit(task, change)
+        return moved if moved.state is to else moved.but({"state": to})
 
     def taint(self, task: world.Task, sources: taints.Taint) -> world.Task:
         """Untrusted text comes into a task; returns the task after it."""

@@ -124,6 +124,8 @@ class ModelCallStarted(base.Value):
     replaces: ids.CallId | None = None
     purpose: messages.Purpose = messages.Purpose.THINK
     step_id: str | None = None
+    up_to_seq: int = 0
+    """Of a summary: the last exchange that it tells."""
 
 
 class ModelCallFinished(base.Value):

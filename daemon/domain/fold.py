@@ -211,6 +211,7 @@ def _model_call(
                 attempt=event.attempt,
                 purpose=event.purpose,
                 step_id=event.step_id,
+                up_to_seq=event.up_to_seq,
             )
             thinks = event.purpose is messages.Purpose.THINK and event.replaces is None
             return task.but(

@@ -50,6 +50,8 @@ class PlannedStep(base.Value):
     arguments: ids.ContentId | None = None
     fingerprint: str = ""
     after: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    """What a coder step reads first."""
 
 
 class PlanMade(base.Value):

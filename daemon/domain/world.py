@@ -43,6 +43,8 @@ class Step(base.Value):
     attempts: int = 0
     result: ids.ContentId | None = None
     failed: bool = False
+    unjudged: bool = False
+    """Its call was refused or denied: there is nothing to judge."""
     call_id: ids.CallId | None = None
     """The tool call whose result is the attempt's."""
 
@@ -105,6 +107,7 @@ class ModelCall(base.Value):
     attempt: int
     purpose: messages.Purpose = messages.Purpose.THINK
     step_id: str | None = None
+    up_to_seq: int = 0
 
 
 class Task(base.Value):
@@ -152,6 +155,8 @@ class Task(base.Value):
     plan: tuple[Step, ...] = ()
     plan_left: bool = False
     """What is left of the plan is not followed any more."""
+    heard: int = 0
+    """How much of what was said the thinker knew when it last said what to do."""
     taint: taints.Taint = taints.CLEAN
     denied: tuple[str, ...] = ()
     """Keys of what a person said no to: it is not asked again."""

@@ -1,0 +1,176 @@
+"""What people ask of a conversation as a whole: settings, an end, a summary, taking the last back."""
+
+from daemon.decide import endings, turn
+from daemon.domain import decisions, errors, events, inputs, state
+
+_KIND = errors.RefusalKind
+_COMPACT_TEXT = "/compact"
+
+
+def _reject(kind: errors.RefusalKind, message: str) -> decisions.Rejected:
+    return decisions.Rejected(refusal=kind, message=message)
+
+
+def _none(conversation_id: str) -> decisions.Rejected:
+    return _reject(_KIND.NOT_FOUND, f"There is no conversation {conversation_id}.")
+
+
+def create(
+    current: turn.Turn, given: inputs.CreateConversation
+) -> decisions.Reply | decisions.Rejected:
+    """Begin a conversation."""
+    refused = _unknown_profile(current, given.profile)
+    if refused is not None:
+        return refused
+    conversation_id = current.ids.conversation()
+    title = current.keep(conversation_id, given.title) if given.title else None
+    created = events.ConversationCreated(
+        conversation_id=conversation_id,
+        principal=given.principal,
+        title=title,
+        mode=given.mode,
+        folder=given.folder,
+        profile=given.profile,
+        steers=given.steers,
+    )
+    current.record(created, conversation_id, given.correlation_id)
+    return decisions.ConversationKept(conversation_id=conversation_id)
+
+
+def update(
+    current: turn.Turn, given: inputs.UpdateConversation
+) -> decisions.Reply | decisions.Rejected:
+    """Change what is set; another folder only while nothing works in the old one."""
+    if not current.known.conversation_exists:
+        return _none(given.conversation_id)
+    refused = _unknown_profile(current, given.profile or "")
+    if refused is not None:
+        return refused
+    moves = given.folder is not None
+    moves = moves and given.folder != current.world.setting(given.conversation_id).folder
+    if moves and _live(current, given.conversation_id):
+        message = "A task of this conversation has not ended: its project can be changed after it."
+        return _reject(_KIND.STATE, message)
+    title = None if given.title is None else current.keep(given.conversation_id, given.title)
+    updated = events.ConversationUpdated(
+        conversation_id=given.conversation_id,
+        title=title,
+        mode=given.mode,
+        folder=given.folder,
+        profile=given.profile,
+        steers=given.steers,
+    )
+    current.record(updated, given.conversation_id, given.correlation_id)
+    return decisions.ConversationKept(conversation_id=given.conversation_id)
+
+
+def _unknown_profile(current: turn.Turn, profile: str) -> decisions.Rejected | None:
+    if profile in current.rules.kits:
+        return None
+    known = ", ".join(sorted(name for name in current.rules.kits if name)) or "none"
+    return _reject(_KIND.NOT_FOUND, f"There is no profile {profile}. There are: {known}.")
+
+
+def _live(current: turn.Turn, conversation_id: str) -> bool:
+    return any(
+        task.conversation_id == conversation_id and task.state not in state.FINAL
+        for task in current.world.tasks.values()
+    )
+
+
+def delete(
+    current: turn.Turn, given: inputs.DeleteConversation
+) -> decisions.Reply | decisions.Rejected:
+    """End what still runs in it, and forget its texts."""
+    if not current.known.conversation_exists:
+        return _none(given.conversation_id)
+    for task in tuple(current.world.tasks.values()):
+        if task.conversation_id == given.conversation_id and task.state not in state.FINAL:
+            endings.end(current, task, state.TaskState.CANCELLED, "its conversation was deleted")
+    deleted = events.ConversationDeleted(
+        conversation_id=given.conversation_id, principal=given.principal
+    )
+    current.record(deleted, given.conversation_id, given.correlation_id)
+    current.keep_record(decisions.ForgottenRecord(owner=given.conversation_id))
+    return decisions.ConversationKept(conversation_id=given.conversation_id)
+
+
+def compact(
+    current: turn.Turn, given: inputs.CompactConversation
+) -> decisions.Reply | decisions.Rejected:
+    """Have what was said so far summarized, by a task that takes its turn like any other."""
+    if not current.known.conversation_exists:
+        return _none(given.conversation_id)
+    if len(current.world.queued) >= current.rules.limits.queued_tasks:
+        message = "Too many tasks wait already. Try again when some have ended."
+        return _reject(_KIND.EXHAUSTED, message)
+    task_id = current.ids.task()
+    seq = current.next_seq
+    submitted = events.TaskSubmitted(
+        task_id=task_id,
+        conversation_id=given.conversation_id,
+        origin=given.origin,
+        text=current.keep(given.conversation_id, _COMPACT_TEXT),
+        kind=events.TaskKind.COMPACT,
+    )
+    current.record(submitted, given.conversation_id, given.correlation_id, task_id)
+    return decisions.Submitted(task_id=task_id, conversation_id=given.conversation_id, seq=seq)
+
+
+def undo(current: turn.Turn, given: inputs.UndoExchange) -> decisions.Reply | decisions.Rejected:
+    """Take back the last message, its answer, and what the project's history has of its task."""
+    if not current.known.conversation_exists:
+        return _none(given.conversation_id)
+    if _live(current, given.conversation_id):
+        message = "A task of this conversation has not ended: stop it first, then undo."
+        return _reject(_KIND.STATE, message)
+    last = current.known.last_task
+    if last is None:
+        return _reject(_KIND.STATE, "There is nothing to undo in this conversation.")
+    undone = events.ExchangeUndone(
+        task_id=last.task_id,
+        principal=given.principal,
+        folder=last.folder,
+        commits=last.commits,
+        left=last.left,
+    )
+    current.record(undone, given.conversation_id, given.correlation_id, last.task_id)
+    if last.commits:
+        current.act(
+            decisions.RevertCommits(
+                task_id=last.task_id,
+                folder=last.folder,
+                commits=last.commits,
+                correlation_id=given.correlation_id,
+            )
+        )
+    return decisions.Undone(task_id=last.task_id, commits=last.commits, left=last.left)
+
+
+def reverted(current: turn.Turn, given: inputs.CommitsReverted) -> None:
+    """Note how taking back an undone task's commits ended."""
+    revert = current.world.reverts.get(given.task_id)
+    if revert is None:
+        return
+    noted = events.ProjectReverted(task_id=given.task_id, commit=given.commit, fault=given.fault)
+    current.record(noted, revert.conversation_id, revert.correlation_id, given.task_id)
+
+
+def feedback(
+    current: turn.Turn, given: inputs.GiveFeedback
+) -> decisions.Reply | decisions.Rejected:
+    """Keep what a person thinks of an answer."""
+    conversation_id = current.known.task_conversation
+    if not current.known.task_exists or conversation_id is None:
+        return _reject(_KIND.NOT_FOUND, f"There is no task {given.task_id}.")
+    if not current.known.task_answered:
+        return _reject(_KIND.STATE, f"{given.task_id} has given no answer yet.")
+    text = given.text.strip()
+    given_event = events.FeedbackGiven(
+        task_id=given.task_id,
+        principal=given.principal,
+        good=given.good,
+        text=current.keep(conversation_id, text) if text else None,
+    )
+    current.record(given_event, conversation_id, given.correlation_id, given.task_id)
+    return decisions.TaskKept(task_id=given.task_id)

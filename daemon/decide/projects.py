@@ -1,0 +1,42 @@
+"""What owners ask about projects: the folders that tasks work in."""
+
+from daemon.decide import turn
+from daemon.domain import decisions, errors, events, inputs
+
+_KIND = errors.RefusalKind
+_OWNER_ONLY = "Only the owner of this daemon may {what} a project."
+
+
+def _reject(kind: errors.RefusalKind, message: str) -> decisions.Rejected:
+    return decisions.Rejected(refusal=kind, message=message)
+
+
+def trust(current: turn.Turn, given: inputs.TrustProject) -> decisions.Reply | decisions.Rejected:
+    """Clear a project's taint: its owner has looked at its files."""
+    if not current.rules.owners.is_owner(given.principal):
+        return _reject(_KIND.FORBIDDEN, _OWNER_ONLY.replace("{what}", "trust"))
+    project = current.world.projects.get(given.folder)
+    if project is not None:
+        trusted = events.ProjectTrusted(folder=given.folder, principal=given.principal)
+        current.record(trusted, project.conversation_id, given.correlation_id)
+    return decisions.ProjectKept(folder=given.folder)
+
+
+def register(
+    current: turn.Turn, given: inputs.RegisterProject
+) -> decisions.Reply | decisions.Rejected:
+    """Name a folder; the same name for the same folder again is no fault."""
+    if not current.rules.owners.is_owner(given.principal):
+        return _reject(_KIND.FORBIDDEN, _OWNER_ONLY.replace("{what}", "add"))
+    folder, name = current.known.project_folder, current.known.project_name
+    if folder == given.folder:
+        return decisions.ProjectKept(folder=given.folder)
+    if folder is not None:
+        message = f"There is a project {given.name} already, in {folder}. Choose another name."
+        return _reject(_KIND.CONFLICT, message)
+    if name is not None:
+        return _reject(_KIND.CONFLICT, f"{given.folder} is the project {name} already.")
+    current.keep_record(
+        decisions.ProjectRecord(name=given.name, folder=given.folder, created_ms=current.at_ms)
+    )
+    return decisions.ProjectKept(folder=given.folder)

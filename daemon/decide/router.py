@@ -1,0 +1,109 @@
+"""What a task does next, once it is said: answers, calls a tool, follows a plan, or gives up.
+
+A directive that cannot be carried out as it stands is refused: the model is told why once, and the
+second time in a row ends the turn. Nothing of a refused one runs.
+"""
+
+from typing import assert_never
+
+from daemon.decide import arguments, calls, endings, engine, planning, turn
+from daemon.domain import directives, events, ids, state, world
+
+_MOST_REFUSALS = 2
+_CODER_STEP = "edit"
+_FAILED = (events.CallOutcome.FAILED, events.CallOutcome.REFUSED)
+
+
+def fault(current: turn.Turn, task: world.Task, wanted: directives.Directive) -> str:
+    """Why a directive cannot be carried out, in a clause; empty when it can."""
+    tools = dict(current.kit(task).tools)
+    match wanted:
+        case directives.UseTool():
+            return arguments.tool_fault(tools, wanted)
+        case directives.Plan():
+            codes = any(step.kind == "coder" for step in wanted.steps)
+            if codes and calls.EDITS not in tools:
+                return "no step can edit files here: its tool is turned off"
+            return planning.fault(tools, wanted)
+        case directives.Coder():
+            return "" if calls.EDITS in tools else "files cannot be edited here: use the tools"
+        case directives.Respond() | directives.Fail():
+            return ""
+        case _:
+            assert_never(wanted)
+
+
+def refuse(
+    current: turn.Turn,
+    task: world.Task,
+    call_id: ids.CallId,
+    text: ids.ContentId,
+    reason: str,
+    most: int = _MOST_REFUSALS,
+) -> None:
+    """Tell the model once why its reply is not used; the next in a row ends the turn."""
+    task = current.emit(
+        task,
+        events.ReplyRefused(task_id=task.task_id, call_id=call_id, text=text, reason=reason),
+    )
+    if task.refusals >= most:
+        told = f"the model's directive is not valid: {reason}"
+        endings.end(current, task, state.TaskState.MODEL_PROTOCOL_ERROR, told)
+        return
+    engine.proceed(current, task)
+
+
+def follow(
+    current: turn.Turn,
+    task: world.Task,
+    wanted: directives.Directive,
+    source: events.DirectiveSource,
+    words: ids.ContentId | None = None,
+) -> None:
+    """Carry out a directive that has no fault; `words` is the answer where it is kept already."""
+    taken = events.DirectiveTaken(task_id=task.task_id, kind=wanted.kind, source=source)
+    task = current.emit(task, taken)
+    match wanted:
+        case directives.Respond():
+            if words is not None:
+                endings.answer_kept(current, task, words)
+            else:
+                endings.answer(current, task, wanted.text)
+        case directives.UseTool():
+            _use_tool(current, task, wanted)
+        case directives.Plan():
+            task = planning.make(current, task, wanted.model_dump_json(), wanted.steps)
+            engine.proceed(current, task)
+        case directives.Coder():
+            task = planning.make(current, task, wanted.model_dump_json(), (_coder_step(wanted),))
+            engine.proceed(current, task)
+        case directives.Fail():
+            endings.give_up(current, task, wanted.reason, "the model could not do it")
+        case _:
+            assert_never(wanted)
+
+
+def _coder_step(wanted: directives.Coder) -> directives.PlanStep:
+    return directives.PlanStep(
+        id=_CODER_STEP,
+        goal=wanted.instruction,
+        kind="coder",
+        arguments={"files": list(wanted.files)},
+    )
+
+
+def _use_tool(current: turn.Turn, task: world.Task, wanted: directives.UseTool) -> None:
+    limit = current.rules.limits.task_tool_calls
+    if len(task.calls) >= limit:
+        reason = f"it used all of its {limit} tool calls"
+        endings.end(current, task, state.TaskState.BUDGET_EXHAUSTED, reason)
+        return
+    given = arguments.named(current.rules.tools[wanted.tool], wanted.arguments)
+    last = task.calls[-1] if task.calls else None
+    again = last is not None and last.fingerprint == arguments.fingerprint(wanted.tool, given)
+    if last is not None and again and last.outcome in _FAILED:
+        reason = f"the model asked again for a {wanted.tool} call that had just failed"
+        endings.end(current, task, state.TaskState.FAILED, reason)
+        return
+    task = calls.propose(current, task, wanted.tool, given)
+    calls.inspect(current, task, task.calls[-1])

@@ -1,0 +1,153 @@
+"""A message comes in: it begins a task, joins the one that runs, or is refused with how to mend it."""
+
+import datetime
+
+from daemon.decide import calls, intent, skills, turn
+from daemon.domain import (
+    decisions,
+    errors,
+    events,
+    ids,
+    inputs,
+    principals,
+    taints,
+    verdicts,
+    world,
+)
+
+_KIND = errors.RefusalKind
+
+
+def _reject(kind: errors.RefusalKind, message: str) -> decisions.Rejected:
+    return decisions.Rejected(refusal=kind, message=message)
+
+
+def submit(current: turn.Turn, given: inputs.SubmitTask) -> decisions.Reply | decisions.Rejected:
+    """Take a message on."""
+    refused = _refused(current, given)
+    if refused is not None:
+        return refused
+    conversation_id = given.conversation_id
+    if conversation_id is None:
+        conversation_id = _begin_conversation(current, given)
+    taint = taints.join(_of_origin(given.origin), current.known.taint)
+    running = current.world.running.get(conversation_id)
+    if running is not None and current.world.setting(conversation_id).steers:
+        return _steer(current, given, current.world.tasks[running], taint)
+    if len(current.world.queued) >= current.rules.limits.queued_tasks:
+        limit = current.rules.limits.queued_tasks
+        message = f"{limit} tasks wait already. Try again when some have ended."
+        return _reject(_KIND.EXHAUSTED, message)
+    return _begin_task(current, given, conversation_id, taint)
+
+
+def _refused(current: turn.Turn, given: inputs.SubmitTask) -> decisions.Rejected | None:
+    limits = current.rules.limits
+    if not given.text.strip():
+        return _reject(_KIND.INVALID, "The text is empty. Say what you want done.")
+    size = len(given.text.encode())
+    if size > limits.message_bytes:
+        return _reject(
+            _KIND.EXHAUSTED,
+            f"The text has {size} bytes; at most {limits.message_bytes} are taken. "
+            "Send long material as an attachment with Artifacts.Put.",
+        )
+    if given.conversation_id is not None and not current.known.conversation_exists:
+        return _reject(
+            _KIND.NOT_FOUND,
+            f"There is no conversation {given.conversation_id}. "
+            "Leave conversation_id empty to start a new one.",
+        )
+    if (given.mode is not None or given.folder) and given.conversation_id is not None:
+        return _reject(
+            _KIND.INVALID,
+            "mode and folder are for a new conversation; change this one's with "
+            "Conversations.Update.",
+        )
+    if current.known.missing_artifact is not None:
+        return _reject(
+            _KIND.NOT_FOUND,
+            f"There is no artifact {current.known.missing_artifact}. Send it with Artifacts.Put.",
+        )
+    return None
+
+
+def _begin_conversation(current: turn.Turn, given: inputs.SubmitTask) -> ids.ConversationId:
+    conversation_id = current.ids.conversation()
+    created = events.ConversationCreated(
+        conversation_id=conversation_id,
+        principal=given.origin.principal,
+        mode=given.mode or verdicts.Mode.BUILD,
+        folder=given.folder or "",
+    )
+    current.record(created, conversation_id, given.correlation_id)
+    return conversation_id
+
+
+def _steer(
+    current: turn.Turn, given: inputs.SubmitTask, task: world.Task, taint: taints.Taint
+) -> decisions.Reply:
+    """Let a message join the task that runs; it is heard at the task's next decision."""
+    seq = current.next_seq
+    task = current.emit(
+        task,
+        events.TaskSteered(
+            task_id=task.task_id,
+            origin=given.origin,
+            text=current.keep(task.conversation_id, given.text, taint),
+        ),
+    )
+    current.taint(task, taint)
+    return decisions.Submitted(task_id=task.task_id, conversation_id=task.conversation_id, seq=seq)
+
+
+def _begin_task(
+    current: turn.Turn,
+    given: inputs.SubmitTask,
+    conversation_id: ids.ConversationId,
+    taint: taints.Taint,
+) -> decisions.Reply:
+    task_id = current.ids.task()
+    seq = current.next_seq
+    profile = current.world.setting(conversation_id).profile
+    kit = current.rules.kits.get(profile) or current.rules.kits[""]
+    command = intent.explicit_command(given.text)
+    direct = command is not None and calls.SHELL in kit.tools
+    submitted = events.TaskSubmitted(
+        task_id=task_id,
+        conversation_id=conversation_id,
+        origin=given.origin,
+        text=current.keep(conversation_id, given.text, taint),
+        attachments=given.attachments,
+        skill=skills.chosen(given.text, current.rules.skills) if kit.uses_skills else "",
+        note="" if direct else _note(current, conversation_id),
+    )
+    current.record(submitted, conversation_id, given.correlation_id, task_id)
+    task = current.taint(current.world.tasks[task_id], taint)
+    if command is not None and direct:
+        taken = events.DirectiveTaken(
+            task_id=task_id, kind="tool", source=events.DirectiveSource.USER
+        )
+        task = current.emit(task, taken)
+        calls.propose(current, task, calls.SHELL, {"command": command}, direct=True)
+    return decisions.Submitted(task_id=task_id, conversation_id=conversation_id, seq=seq)
+
+
+def _of_origin(origin: principals.Origin) -> taints.Taint:
+    """What a forwarded message brings along: who wrote it is not who sent it."""
+    if not origin.forwarded:
+        return taints.CLEAN
+    return (taints.Source(kind=taints.Kind.FORWARDED, source_id=origin.message_id),)
+
+
+def _note(current: turn.Turn, conversation_id: ids.ConversationId) -> str:
+    """The time and the place, which a model cannot know."""
+    settings = current.world.setting(conversation_id)
+    zone = datetime.timezone(datetime.timedelta(minutes=current.utc_offset_minutes))
+    now = datetime.datetime.fromtimestamp(current.at_ms / 1000, zone)
+    said = [f"It is {now:%A, %Y-%m-%d %H:%M} {now:%z}"]
+    if settings.folder:
+        said.append(f"the project is {settings.folder}")
+    if settings.mode is verdicts.Mode.PLAN:
+        said.append("only plan: nothing may be changed")
+    return "; ".join(said)
