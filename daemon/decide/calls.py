@@ -3,8 +3,6 @@
 Says nothing of what follows for the task: that is `engine`'s.
 """
 
-from collections.abc import Mapping
-
 import pydantic
 
 from daemon.decide import arguments, endings, turn
@@ -39,7 +37,7 @@ def propose(
     current: turn.Turn,
     task: world.Task,
     tool: str,
-    given: Mapping[str, pydantic.JsonValue],
+    given: dict[str, pydantic.JsonValue],
     direct: bool = False,
     step_id: str | None = None,
 ) -> world.Task:

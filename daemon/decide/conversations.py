@@ -1,4 +1,4 @@
-"""What people ask of a conversation as a whole: settings, an end, a summary, taking the last back."""
+"""What people ask of a conversation as a whole: its settings, its end, a summary, an undo."""
 
 from daemon.decide import endings, turn
 from daemon.domain import decisions, errors, events, inputs, state
@@ -125,7 +125,7 @@ def undo(current: turn.Turn, given: inputs.UndoExchange) -> decisions.Reply | de
         message = "A task of this conversation has not ended: stop it first, then undo."
         return _reject(_KIND.STATE, message)
     last = current.known.last_task
-    if last is None:
+    if last is None or last.task_id in current.world.reverts:
         return _reject(_KIND.STATE, "There is nothing to undo in this conversation.")
     undone = events.ExchangeUndone(
         task_id=last.task_id,

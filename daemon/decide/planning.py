@@ -100,7 +100,10 @@ def _asks_critic(current: turn.Turn, step: world.Step) -> bool:
 
 
 def by_outcome(step: world.Step) -> directives.Recovery:
-    """What follows from a try by its outcome alone. A tool that was refused would be again; a coder can write something else."""
+    """What follows from a try by its outcome alone.
+
+    A tool that was refused would be again; a coder can write something else.
+    """
     again = step.failed and (not step.unjudged or step.planned.kind == "coder")
     return _Recovery.RETRY if again else _Recovery.CONTINUE
 

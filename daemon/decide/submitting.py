@@ -1,4 +1,4 @@
-"""A message comes in: it begins a task, joins the one that runs, or is refused with how to mend it."""
+"""A message comes in: it begins a task, joins the one that runs, or is refused with a remedy."""
 
 import datetime
 
