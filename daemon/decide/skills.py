@@ -7,11 +7,13 @@ from daemon.decide import turn
 
 _WORD = re.compile(r"\w+")
 _LOOKED_AT_CHARS = 4000
-"""A keyword of several words counts as many times as it has words."""
 
 
 def chosen(text: str, skills: Mapping[str, turn.Skill]) -> str:
-    """The name of the skill with the most keywords in a message; empty for none, or for a tie."""
+    """The name of the skill with the most keywords in a message; empty for none, or for a tie.
+
+    A keyword of several words counts as often as it has words.
+    """
     words = " ".join(_WORD.findall(text[:_LOOKED_AT_CHARS].casefold()))
     padded = f" {words} "
     scores = {

@@ -2,6 +2,8 @@
 
 from typing import assert_never
 
+import pydantic
+
 from daemon.decide import (
     asking,
     calls,
@@ -276,7 +278,7 @@ def _coded(
         reason = f"it used all of its {limit} tool calls"
         endings.end(current, task, state.TaskState.BUDGET_EXHAUSTED, reason)
         return
-    given = {"blocks": result.text}
+    given: dict[str, pydantic.JsonValue] = {"blocks": result.text}
     task = calls.propose(current, task, calls.EDITS, given, step_id=call.step_id)
     calls.inspect(current, task, task.calls[-1])
     engine.proceed(current, task)

@@ -34,8 +34,8 @@ def apply(task: world.Task, event: Event) -> world.Task:
     """The task after one of these events."""
     match event:
         case events.DirectiveTaken():
-            heard = {"heard": len(task.said)}
-            return task.but({"draft": None, "refusals": 0, "cuts": 0} | heard)
+            heard = len(task.said)
+            return task.but({"draft": None, "refusals": 0, "cuts": 0, "heard": heard})
         case events.ReplyRefused():
             said = fold_said.of_refusal(event)
             if said is None:
