@@ -85,6 +85,7 @@ def gather(current: turn.Turn, task: world.Task, call: Wanted) -> None:
             submitted_seq=task.submitted_seq,
             role=call.role,
             asked=task.asked,
+            summarized=task.summarized,
             system=current.kit(task).system_prompt,
             turn=(*_said(current, task, call), *_instruction(current, task, call)),
             correlation_id=task.correlation_id,

@@ -77,8 +77,17 @@ def _answer_directly(current: turn.Turn, task: world.Task, call: world.ToolCall)
     endings.end(current, task, state.TaskState.FAILED, f"the command's outcome is {call.outcome}")
 
 
-def not_inspected(current: turn.Turn, task: world.Task, call: world.ToolCall, message: str) -> None:
-    """What the call names cannot be inspected: it fails, and the turn goes on with the reason."""
+def not_inspected(
+    current: turn.Turn, task: world.Task, call: world.ToolCall, message: str, parks: bool
+) -> None:
+    """What the call names cannot be inspected: it fails, and the turn goes on with the reason.
+
+    Without the project's folder nothing can: the call waits as it is until a person says go on.
+    """
+    if parks:
+        if not any(one.status is world.CallStatus.STARTED for one in task.open_calls()):
+            current.change_state(task, state.TaskState.PARKED, message)
+        return
     if call.status is not world.CallStatus.STARTED:
         refuse(current, task, call, message)
         return

@@ -150,7 +150,7 @@ def _about_call(
         case inputs.CallInspected():
             judging.inspected(making, task, call, given)
         case inputs.InspectionFailed():
-            engine.not_inspected(making, task, call, given.message)
+            engine.not_inspected(making, task, call, given.message, given.parks)
         case inputs.CallReconciled():
             engine.reconciled(making, task, call, given.found)
         case _:

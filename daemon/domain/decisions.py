@@ -52,6 +52,8 @@ class GatherContext:
     submitted_seq: int
     role: messages.Role
     asked: int
+    summarized: bool
+    """Earlier messages may have been summarized since the task began."""
     system: str
     turn: tuple[TurnPart, ...]
     correlation_id: str

@@ -155,7 +155,7 @@ class Piece:
     text: str
     tokens: int
     shortens: bool = False
-    """It is a result, and may be told in fewer words once it is old."""
+    """It may be told in fewer words where there is little room."""
     seq: int = 0
     """Of an earlier exchange: its place in the log."""
 
@@ -215,9 +215,12 @@ class CallInspected(base.Value):
 
 
 class InspectionFailed(base.Value):
+    """`parks` when nothing of the task can go on: its project's folder is gone."""
+
     task_id: ids.TaskId
     call_id: ids.CallId
     message: str
+    parks: bool = False
 
 
 class Change(base.Value):

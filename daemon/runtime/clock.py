@@ -22,6 +22,9 @@ class SystemClock:
     def monotonic_ms(self) -> int:
         return time.monotonic_ns() // 1_000_000
 
+    def utc_offset_minutes(self) -> int:
+        return time.localtime().tm_gmtoff // 60
+
 
 class SystemChance:
     """The operating system's randomness."""

@@ -186,6 +186,7 @@ class RuntimeLoop:
 
     def _decide(self, batch: _Batch, envelope: inbox.Envelope, stored: inputs.Known) -> None:
         stamped = inputs.Stamped(
+            utc_offset_minutes=self._clock.utc_offset_minutes(),
             input=envelope.input,
             at_ms=self._clock.now_ms(),
             seed=self._chance.seed(),

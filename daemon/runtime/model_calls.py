@@ -5,12 +5,12 @@ Decides nothing; a fault of the slot becomes an input like any other outcome.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import structlog
 
-from daemon.decide import context
+from daemon.decide import context, transcript, turn
 from daemon.domain import decisions, errors, ids, inputs, messages, taints, views
 from daemon.runtime import bus, contents, inbox, ports
 
@@ -39,6 +39,7 @@ class ModelCalls:
         box: inbox.Inbox,
         publish: bus.Bus,
         history_exchanges: int,
+        skills: Mapping[str, turn.Skill],
     ) -> None:
         self._roles = roles
         self._store = store
@@ -47,18 +48,22 @@ class ModelCalls:
         self._bus = publish
         self._history_exchanges = history_exchanges
         self._counts: OrderedDict[tuple[str, str], int] = OrderedDict()
-        self._histories: OrderedDict[tuple[ids.ConversationId, int], tuple[views.Exchange, ...]] = (
-            OrderedDict()
-        )
+        self._skills = skills
+        self._histories: OrderedDict[tuple[ids.TaskId, bool], views.History] = OrderedDict()
 
     async def gather(self, action: decisions.GatherContext) -> None:
         """Read, count and hand in what a model call may be told."""
-        model = self._roles.slot(messages.Role.THINKER)
+        model = self._roles.slot(action.role)
         try:
             gathered = await self._gather(model, action)
         except errors.ModelFault as error:
             self._inbox.post(
-                inputs.ContextFailed(task_id=action.task_id, kind=error.kind, message=str(error))
+                inputs.ContextFailed(
+                    task_id=action.task_id,
+                    asked=action.asked,
+                    kind=error.kind,
+                    message=str(error),
+                )
             )
             return
         self._inbox.post(gathered)
@@ -66,30 +71,51 @@ class ModelCalls:
     async def _gather(
         self, model: ports.Model, action: decisions.GatherContext
     ) -> inputs.ContextGathered:
-        exchanges = await self._exchanges(action)
-        texts = await self._kept.texts(_content_ids(exchanges, action.turn))
-        said = _history(exchanges, texts) + _turn(action.turn, texts)
-        counts = await self._lengths(model, [action.system, *(text for _, text in said)])
-        pieces = tuple(
-            inputs.Piece(speaker=speaker, text=text, tokens=tokens)
-            for (speaker, text), tokens in zip(said, counts[1:], strict=True)
+        history = await self._history(action)
+        earlier = [(one.submitted_seq, self._parts(one)) for one in history.exchanges]
+        told = [part for _, parts in earlier for part in parts] + list(action.turn)
+        kept = [part.content for part in told if part.content is not None]
+        summary = history.summary
+        texts = await self._kept.texts(kept if summary is None else [*kept, summary])
+        pieces = [
+            (seq, part, _text(part, texts))
+            for seq, parts in earlier
+            if not _is_forgotten(parts, texts)
+            for part in parts
+        ]
+        pieces += [(0, part, _text(part, texts)) for part in action.turn]
+        summarized = texts[summary] if summary is not None else None
+        fixed = [action.system, summarized or ""]
+        counts = await self._lengths(model, [*fixed, *(text for _, _, text in pieces)])
+        made = tuple(
+            inputs.Piece(part.speaker, text, tokens, part.shortens, seq)
+            for (seq, part, text), tokens in zip(pieces, counts[2:], strict=True)
         )
-        earlier = len(pieces) - len(action.turn)
+        turn_at = len(made) - len(action.turn)
         return inputs.ContextGathered(
             task_id=action.task_id,
-            history=pieces[:earlier],
-            turn=pieces[earlier:],
+            asked=action.asked,
+            history=made[:turn_at],
+            turn=made[turn_at:],
+            summary=inputs.Piece("system", summarized, counts[1]) if summarized else None,
             system_tokens=counts[0],
             context_tokens=model.context_tokens,
-            taint=taints.join(*(one.taint for one in exchanges)),
+            taint=taints.join(history.summary_taint, *(one.taint for one in history.exchanges)),
         )
 
-    async def _exchanges(self, action: decisions.GatherContext) -> tuple[views.Exchange, ...]:
+    def _parts(self, exchange: views.Exchange) -> tuple[decisions.TurnPart, ...]:
+        """An earlier exchange, as it was told when it was answered."""
+        said = transcript.parts(exchange.text, exchange.said, self._skills, len(exchange.said))
+        return (*said, decisions.TurnPart(speaker="assistant", content=exchange.answer))
+
+    async def _history(self, action: decisions.GatherContext) -> views.History:
         """What was said before a task, read once: its prompts must all begin alike."""
-        key = (action.conversation_id, action.submitted_seq)
+        key = (action.task_id, action.summarized)
         found = self._histories.get(key)
         if found is None:
-            found = await self._store.exchanges(*key, self._history_exchanges)
+            found = await self._store.history(
+                action.conversation_id, action.submitted_seq, self._history_exchanges
+            )
             self._histories[key] = found
             if len(self._histories) > KEPT_HISTORIES:
                 self._histories.popitem(last=False)
@@ -147,27 +173,15 @@ class ModelCalls:
         )
 
 
-def _content_ids(
-    exchanges: Sequence[views.Exchange], parts: Sequence[decisions.TurnPart]
-) -> list[ids.ContentId]:
-    said = [content for one in exchanges for content in (one.text, one.answer)]
-    return said + [part.content for part in parts]
+_Texts = dict[ids.ContentId, str | None]
 
 
-_Said = list[tuple[messages.Speaker, str]]
+def _text(part: decisions.TurnPart, texts: _Texts) -> str:
+    kept = texts[part.content] if part.content is not None else None
+    return f"{part.before}{kept or ''}{part.after}"
 
 
-def _history(exchanges: Sequence[views.Exchange], texts: dict[ids.ContentId, str | None]) -> _Said:
-    said: _Said = []
-    for exchange in exchanges:
-        text, answer = texts[exchange.text], texts[exchange.answer]
-        if text is not None and answer is not None:
-            said.append(("user", text))
-            said.append(("assistant", answer))
-    return said
-
-
-def _turn(parts: Sequence[decisions.TurnPart], texts: dict[ids.ContentId, str | None]) -> _Said:
-    return [
-        (part.speaker, f"{part.before}{texts[part.content] or ''}{part.after}") for part in parts
-    ]
+def _is_forgotten(parts: Sequence[decisions.TurnPart], texts: _Texts) -> bool:
+    """Whether an earlier message or its answer is not kept any more: nothing of it is told."""
+    ends = (parts[0].content, parts[-1].content)
+    return any(end is not None and texts[end] is None for end in ends)

@@ -171,6 +171,9 @@ class Clock(Protocol):
 
     def monotonic_ms(self) -> int: ...
 
+    def utc_offset_minutes(self) -> int:
+        """How far the owner's clock is ahead of UTC now."""
+
 
 class Chance(Protocol):
     """Where randomness comes from."""

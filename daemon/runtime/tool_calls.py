@@ -80,11 +80,14 @@ class ToolCalls:
             tool=site.tool,
             arguments_json=arguments or "{}",
             key=site.call_id,
-            folder=self._workplace.folder,
+            folder=self._folder(site),
             confinement=contract.Confinement(
                 hidden=self._workplace.hidden, read_only=site.read_only
             ),
         )
+
+    def _folder(self, site: decisions.CallSite) -> str:
+        return site.folder or self._workplace.folder
 
     async def inspect(self, site: decisions.CallSite) -> None:
         """Find the facts, hold what they are about and judge them; hand in all that, or a fault."""
@@ -113,7 +116,7 @@ class ToolCalls:
         Raises:
             contract.ToolFault: it is refused before it is looked at, or cannot be inspected.
         """
-        tool, folder = self._tools[site.tool], self._workplace.folder
+        tool, folder = self._tools[site.tool], self._folder(site)
         text = tool.command(call.arguments_json)
         said = None if text is None else await self._judge.said(text, folder)
         if said is not None:

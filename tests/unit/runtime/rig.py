@@ -69,6 +69,9 @@ class HandClock:
     def now_ms(self) -> int:
         return self.ms
 
+    def utc_offset_minutes(self) -> int:
+        return 0
+
     def monotonic_ms(self) -> int:
         return self.ms
 
