@@ -261,10 +261,12 @@ class Daemon:
     def _tools(self) -> Mapping[str, contract.Tool]:
         chosen = self._chosen.daemon
         return self._build(
-            chosen.tools.shell_exec,
-            chosen.limits.shell_seconds,
-            chosen.tools.testing,
-            chosen.tools.files,
+            registry.Switches(
+                shell=chosen.tools.shell_exec,
+                shell_seconds=chosen.limits.shell_seconds,
+                files=chosen.tools.files,
+                testing=chosen.tools.testing,
+            )
         )
 
     def _tool_calls(

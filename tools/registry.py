@@ -1,22 +1,32 @@
 """Which tools there are, by name. A tool that its settings turn off is not offered."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from tools import contract, file_list, file_read, file_write, shell, testing
 
-Build = Callable[[bool, int, bool, bool], Mapping[str, contract.Tool]]
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """What the settings say of the tools: which are offered, and what those are given."""
+
+    shell: bool = False
+    shell_seconds: int = 600
+    files: bool = False
+    testing: bool = False
+
+
+Build = Callable[[Switches], Mapping[str, contract.Tool]]
 """What makes the tools: `build`, or a test's own in its place."""
 
 
-def build(
-    shell_enabled: bool, shell_seconds: int, testing_enabled: bool, files_enabled: bool = False
-) -> Mapping[str, contract.Tool]:
+def build(switches: Switches) -> Mapping[str, contract.Tool]:
     """The tools that the settings offer, by name."""
     tools: list[contract.Tool] = []
-    if shell_enabled:
-        tools.append(shell.Shell(shell_seconds))
-    if files_enabled:
+    if switches.shell:
+        tools.append(shell.Shell(switches.shell_seconds))
+    if switches.files:
         tools.extend((file_read.FileRead(), file_write.FileWrite(), file_list.FileList()))
-    if testing_enabled:
+    if switches.testing:
         tools.extend(testing.every_class())
     return {tool.spec.name: tool for tool in tools}

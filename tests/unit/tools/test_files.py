@@ -10,7 +10,7 @@ from tools import contract, file_diff, file_list, file_read, file_write, files, 
 
 pytestmark = pytest.mark.spec("D-13")
 
-TOOLS = registry.build(False, 7, False, files_enabled=True)
+TOOLS = registry.build(registry.Switches(files=True))
 FORMS: dict[str, type[contract.Value]] = {
     "file_read": file_read.Arguments,
     "file_write": file_write.Arguments,
@@ -20,7 +20,8 @@ E, C = contract.Effect, contract.Category
 
 
 def test_they_are_offered_when_they_are_turned_on_behind_the_shell() -> None:
-    assert list(registry.build(True, 7, False, files_enabled=True)) == ["shell_exec", *FORMS]
+    switches = registry.Switches(shell=True, files=True)
+    assert list(registry.build(switches)) == ["shell_exec", *FORMS]
     assert set(TOOLS) == set(FORMS)
 
 
