@@ -266,6 +266,11 @@ class Daemon:
                 shell_seconds=chosen.limits.shell_seconds,
                 files=chosen.tools.files,
                 testing=chosen.tools.testing,
+                web_fetch=chosen.tools.web_fetch,
+                web_search=chosen.tools.web_search,
+                web_listed=chosen.web.allowed,
+                searxng_url=chosen.web.searxng_url,
+                keyless_url=chosen.web.keyless_url if chosen.web.keyless_search else "",
             )
         )
 
