@@ -4,7 +4,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import util
 
-from tools import contract, file_list, file_read, file_write, shell, testing, web_fetch, web_search
+from tools import (
+    contract,
+    file_edit,
+    file_list,
+    file_read,
+    file_write,
+    shell,
+    testing,
+    web_fetch,
+    web_search,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +47,9 @@ def build(switches: Switches) -> Mapping[str, contract.Tool]:
     if switches.shell:
         tools.append(shell.Shell(switches.shell_seconds))
     if switches.files:
-        tools.extend((file_read.FileRead(), file_write.FileWrite(), file_list.FileList()))
+        checker = checking.Checker()
+        tools.extend((file_read.FileRead(), file_write.FileWrite(checker), file_list.FileList()))
+        tools.extend((file_edit.FileEdit(checker), file_edit.ApplyEdits(checker)))
     if (switches.web_fetch or switches.web_search) and all(map(util.find_spec, _OF_THE_WEB)):
         tools.extend(_of_the_web(switches))
     if switches.testing:
