@@ -15,6 +15,7 @@ from tools import (
     web_fetch,
     web_search,
 )
+from tools.syntax import checking
 
 
 @dataclass(frozen=True, slots=True)
