@@ -261,10 +261,17 @@ class Daemon:
     def _tools(self) -> Mapping[str, contract.Tool]:
         chosen = self._chosen.daemon
         return self._build(
-            chosen.tools.shell_exec,
-            chosen.limits.shell_seconds,
-            chosen.tools.testing,
-            chosen.tools.files,
+            registry.Switches(
+                shell=chosen.tools.shell_exec,
+                shell_seconds=chosen.limits.shell_seconds,
+                files=chosen.tools.files,
+                testing=chosen.tools.testing,
+                web_fetch=chosen.tools.web_fetch,
+                web_search=chosen.tools.web_search,
+                web_listed=chosen.web.allowed,
+                searxng_url=chosen.web.searxng_url,
+                keyless_url=chosen.web.keyless_url if chosen.web.keyless_search else "",
+            )
         )
 
     def _tool_calls(

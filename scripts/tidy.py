@@ -26,6 +26,9 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("inner-import", "daemon/bootstrap.py"): "psutil, the rules: every start would wait for them",
     ("inner-import", "daemon/runtime/judge.py"): "the parsers: every start would wait for them",
     ("inner-import", "daemon/config/upgrade.py"): "tomlkit: few starts rewrite a file",
+    ("inner-import", "tools/web_fetch.py"): "every start would wait, or lack what it needs",
+    ("inner-import", "tools/web_search.py"): "every start would wait, or lack what it needs",
+    ("inner-import", "tools/syntax/parsing.py"): "yaml, html5lib: each check would wait for both",
     ("broad-except", "tests/unit/bots/stage.py"): "what fails beside is raised on the main thread",
 }
 

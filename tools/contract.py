@@ -106,7 +106,9 @@ class Facts(Value):
     `intent` is what `reconcile` needs to recognise the effect after a crash.
     `touched` are the paths that the call names. `missing` says, in plain words, which part of the
     confinement this machine does not give: each makes the verdict stricter. `secret` says which
-    secret the run needs from a person; empty when none.
+    secret the run needs from a person; empty when none. `hosts` are the machines that the run would
+    ask (host, and port where it is not the usual one); `sources` the addresses on the web whose
+    untrusted text its result would hold.
     """
 
     effect: Effect
@@ -116,6 +118,8 @@ class Facts(Value):
     touched: tuple[Touched, ...] = ()
     missing: tuple[str, ...] = ()
     secret: str = ""
+    hosts: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
 
 class Result(Value):

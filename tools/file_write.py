@@ -1,7 +1,8 @@
 """Writes a text file: a new one, another text in place of one that is there, or more at its end.
 
-Says before on the card exactly what will be written; how it gets there whole is `atomic`'s. Never
-writes in plan mode, and never changes a file that the call did not mean to.
+Says before on the card exactly what will be written; how it gets there whole is `atomic`'s. What is
+wrong with its syntax is said afterwards, and hinders nothing. Never writes in plan mode, and never
+changes a file that the call did not mean to.
 """
 
 import enum
@@ -10,6 +11,7 @@ import stat
 import threading
 
 from tools import atomic, confine, contract, file_diff, files
+from tools.syntax import checking
 
 NAME = "file_write"
 MOST_TEXT_BYTES = 1024 * 1024
@@ -38,8 +40,9 @@ class Arguments(contract.Value):
 class _Inspected:
     """Holds the folder of the file open, so that the run writes there and nowhere else."""
 
-    def __init__(self, facts: contract.Facts, change: atomic.Change) -> None:
+    def __init__(self, facts: contract.Facts, wanted: Arguments, change: atomic.Change) -> None:
         self._facts = facts
+        self.wanted = wanted
         self.change = change
 
     @property
@@ -52,6 +55,9 @@ class _Inspected:
 
 class FileWrite:
     """The file_write tool."""
+
+    def __init__(self, checker: checking.Checker | None = None) -> None:
+        self._checker = checker or checking.Checker()
 
     spec = contract.ToolSpec(
         name=NAME,
@@ -70,7 +76,7 @@ class FileWrite:
 
     async def inspect(self, call: contract.Call) -> contract.Inspection:
         wanted = files.arguments(Arguments, NAME, call.arguments_json)
-        _refuse_in_plan_mode(call)
+        files.refuse_in_plan_mode(call)
         if "\0" in wanted.text or len(wanted.text.encode()) > MOST_TEXT_BYTES:
             raise contract.ToolFault(f"A text may hold no NUL and at most {MOST_TEXT_BYTES} bytes.")
         return await files.inspected(lambda: _inspect(call, wanted))
@@ -84,19 +90,16 @@ class FileWrite:
     ) -> contract.Result:
         if not isinstance(inspection, _Inspected):
             raise contract.ToolFault("file_write writes only what it has inspected.")
-        _refuse_in_plan_mode(call)
+        files.refuse_in_plan_mode(call)
         stopped = threading.Event()
         text = await files.done(lambda: _write(inspection.change, stopped), stopped.set)
+        written = (inspection.wanted.path, inspection.change.data)
+        text = "\n".join((text, *await self._checker.written((written,))))
         output(text)
         return contract.Result(text=text)
 
     async def reconcile(self, call: contract.Call, intent: str) -> contract.Reconciled:
         return await files.done(lambda: atomic.reconcile(call, intent), lambda: None)
-
-
-def _refuse_in_plan_mode(call: contract.Call) -> None:
-    if call.confinement.read_only:
-        raise contract.ToolFault("This conversation is in plan mode: nothing is written.")
 
 
 def _inspect(call: contract.Call, wanted: Arguments) -> _Inspected:
@@ -105,12 +108,7 @@ def _inspect(call: contract.Call, wanted: Arguments) -> _Inspected:
         status = spot.status()
         if status is not None and wanted.mode is Mode.CREATE:
             raise _is_there(spot, status)
-        inside = os.path.realpath(call.folder).rstrip("/") + "/"
-        if spot.missing and not spot.real.startswith(inside):
-            raise contract.ToolFault(
-                f"The folder of {spot.written} is not there, and none is made outside "
-                "the working folder."
-            )
+        files.refuse_far_folders(call, spot)
         old = None if status is None else atomic.content(spot, status)
     except contract.ToolFault:
         spot.close()
@@ -119,7 +117,7 @@ def _inspect(call: contract.Call, wanted: Arguments) -> _Inspected:
     if wanted.mode is Mode.APPEND and old is not None:
         new = old + new
     change = atomic.change(spot, status, old, new)
-    return _Inspected(_facts(wanted, change, old), change)
+    return _Inspected(_facts(wanted, change, old), wanted, change)
 
 
 def _is_there(spot: confine.Spot, status: os.stat_result) -> contract.ToolFault:
@@ -129,8 +127,6 @@ def _is_there(spot: confine.Spot, status: os.stat_result) -> contract.ToolFault:
 
 def _facts(wanted: Arguments, change: atomic.Change, old: bytes | None) -> contract.Facts:
     spot, intent, status = change.spot, change.intent, change.old
-    folder = ":".join(map(str, confine.identity(os.fstat(spot.folder_fd))))
-    mode = "new" if status is None else oct(stat.S_IMODE(status.st_mode))
     has_other_name = status is not None and status.st_nlink > 1
     shown = [("file", spot.real), ("does", _does(wanted, old))]
     if intent.made:
@@ -139,14 +135,7 @@ def _facts(wanted: Arguments, change: atomic.Change, old: bytes | None) -> contr
         shown.append(("note", "the file has another name, which keeps what it held"))
     return contract.Facts(
         effect=contract.Effect.RECONCILABLE,
-        bound=(
-            ("file", spot.real),
-            ("before", intent.before),
-            ("after", intent.after),
-            ("folder_inode", folder),
-            ("made", "\n".join(intent.made)),
-            ("mode", mode),
-        ),
+        bound=atomic.bound(change),
         shown=(*shown, _written(wanted, old)),
         intent=intent.model_dump_json(),
         touched=(

@@ -4,13 +4,14 @@ Never opens anything: that is `confine`'s.
 """
 
 import asyncio
+import os
 import unicodedata
 from collections.abc import Callable
 from typing import TypeVar
 
 import pydantic
 
-from tools import contract
+from tools import confine, contract
 
 RESULT_CHARS = 7000
 """What a result holds at most, so that it reaches a model uncut."""
@@ -53,6 +54,30 @@ def named(path: str) -> str:
 def count(number: int, one: str, several: str) -> str:
     """A number of things."""
     return f"{number} {one if number == 1 else several}"
+
+
+def refuse_in_plan_mode(call: contract.Call) -> None:
+    """Refuse to write where a conversation only reads.
+
+    Raises:
+        ToolFault: it does.
+    """
+    if call.confinement.read_only:
+        raise contract.ToolFault("This conversation is in plan mode: nothing is written.")
+
+
+def refuse_far_folders(call: contract.Call, spot: confine.Spot) -> None:
+    """Refuse to make folders anywhere but in the working folder.
+
+    Raises:
+        ToolFault: the file needs one elsewhere.
+    """
+    inside = os.path.realpath(call.folder).rstrip("/") + "/"
+    if spot.missing and not spot.real.startswith(inside):
+        raise contract.ToolFault(
+            f"The folder of {spot.written} is not there, and none is made outside "
+            "the working folder."
+        )
 
 
 async def inspected(work: Callable[[], _Inspected]) -> _Inspected:

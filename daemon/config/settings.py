@@ -1,6 +1,8 @@
 """The shape of all settings, and how they are loaded. Every fault of every file comes at once."""
 
 import json
+import re
+import urllib.parse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -26,8 +28,40 @@ class Logging(base.Value):
 class Tools(base.Value):
     shell_exec: bool
     files: bool
+    web_fetch: bool
+    web_search: bool
     testing: bool
     folder: str
+
+
+_PLACE = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_.-]+):[0-9]{1,5}")
+
+
+class Web(base.Value):
+    """What the web's tools may reach, and whom they ask."""
+
+    allowed: tuple[str, ...]
+    searxng_url: str
+    keyless_search: bool
+    keyless_url: str
+
+    @pydantic.field_validator("allowed")
+    @classmethod
+    def _are_places(cls, allowed: tuple[str, ...]) -> tuple[str, ...]:
+        for place in allowed:
+            if not _PLACE.fullmatch(place):
+                raise ValueError(f'write "{place}" as host:port, in small letters')
+        return allowed
+
+    @pydantic.field_validator("searxng_url", "keyless_url")
+    @classmethod
+    def _is_plain(cls, url: str) -> str:
+        parts = urllib.parse.urlsplit(url)
+        if url and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise ValueError("write an address that begins with http:// or https://")
+        if "@" in parts.netloc or "?" in url or "#" in url:
+            raise ValueError("write the address without a password, a query or a fragment")
+        return url
 
 
 class DaemonFile(base.Value):
@@ -38,6 +72,7 @@ class DaemonFile(base.Value):
     log: Logging
     owner: principals.Owners
     tools: Tools
+    web: Web
     limits: limits.Limits
 
 

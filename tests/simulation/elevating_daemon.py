@@ -33,14 +33,11 @@ class BrokenShell(shell.Shell):
 def build(
     kind: type[shell.Shell],
     sudo: str,
-    shell_enabled: bool,
-    shell_seconds: int,
-    testing_enabled: bool,
-    files_enabled: bool,
+    switches: registry.Switches,
 ) -> Mapping[str, contract.Tool]:
     """The tools of the product, with a shell that has another sudo."""
-    offered = registry.build(shell_enabled, shell_seconds, testing_enabled, files_enabled)
-    return {**offered, "shell_exec": kind(shell_seconds, sudo=sudo)}
+    offered = registry.build(switches)
+    return {**offered, "shell_exec": kind(switches.shell_seconds, sudo=sudo)}
 
 
 def main() -> int:

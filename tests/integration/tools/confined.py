@@ -89,3 +89,13 @@ async def until(condition: Callable[[], object], seconds: float = 20.0) -> bool:
 def _breathe() -> None:
     """Let the others have the processor for as long as a look at them takes."""
     psutil.cpu_percent(interval=0.02)
+
+
+def children() -> list[list[str]]:
+    """The arguments of every process that this one has started and that still runs."""
+    found: list[list[str]] = []
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.cmdline())
+    return found

@@ -4,11 +4,13 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from tools import contract, file_list, file_read, file_write
+from tools import contract, file_edit, file_list, file_read, file_write
 
 READ = file_read.FileRead()
 LIST = file_list.FileList()
 WRITE = file_write.FileWrite()
+EDIT = file_edit.FileEdit()
+APPLY = file_edit.ApplyEdits()
 
 
 def call(
@@ -47,6 +49,22 @@ async def read(folder: Path, path: str, start_line: int = 1, lines: int = 200) -
 
 async def write(folder: Path, path: str, text: str, mode: str = "create") -> contract.Result:
     return await run(WRITE, call(WRITE, folder, {"path": path, "text": text, "mode": mode}))
+
+
+async def edit(
+    folder: Path, path: str, search: str, replace: str, everywhere: bool = False
+) -> contract.Result:
+    wanted = {"path": path, "search": search, "replace": replace, "all": everywhere}
+    return await run(EDIT, call(EDIT, folder, wanted))
+
+
+def block(path: str, search: str, replace: str) -> str:
+    """A block of whole lines, each text with its newline."""
+    return f"{path}\n<<<<<<< SEARCH\n{search}=======\n{replace}>>>>>>> REPLACE\n"
+
+
+async def apply(folder: Path, *blocks: str) -> contract.Result:
+    return await run(APPLY, call(APPLY, folder, {"blocks": "".join(blocks)}))
 
 
 async def listing(folder: Path, path: str = ".", depth: int = 1) -> str:

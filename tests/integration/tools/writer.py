@@ -1,4 +1,4 @@
-"""A child that makes a call of file_write, and dies where it is told to.
+"""A child that makes a call of file_write or apply_edits, and dies where it is told to.
 
 `python -m tests.integration.tools.writer FOLDER ARGUMENTS` prints how the call ended. With a number
 behind, it makes the call that many times, each in a process and in a folder of its own below
@@ -39,10 +39,9 @@ def say(text: str) -> None:
 
 
 async def write(folder: Path, arguments_json: str, step: int, hidden: tuple[str, ...] = ()) -> str:
-    tool = file_calls.WRITE
-    one = file_calls.call(
-        tool, folder, json.loads(arguments_json), contract.Confinement(hidden=hidden)
-    )
+    wanted = json.loads(arguments_json)
+    tool: contract.Tool = file_calls.APPLY if "blocks" in wanted else file_calls.WRITE
+    one = file_calls.call(tool, folder, wanted, contract.Confinement(hidden=hidden))
     try:
         inspection = await tool.inspect(one)
     except contract.ToolFault as fault:

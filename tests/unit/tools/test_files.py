@@ -6,21 +6,24 @@ import threading
 
 import pytest
 
-from tools import contract, file_diff, file_list, file_read, file_write, files, registry
+from tools import contract, file_diff, file_edit, file_list, file_read, file_write, files, registry
 
 pytestmark = pytest.mark.spec("D-13")
 
-TOOLS = registry.build(False, 7, False, files_enabled=True)
+TOOLS = registry.build(registry.Switches(files=True))
 FORMS: dict[str, type[contract.Value]] = {
     "file_read": file_read.Arguments,
     "file_write": file_write.Arguments,
     "file_list": file_list.Arguments,
+    "file_edit": file_edit.PlaceArguments,
+    "apply_edits": file_edit.BlocksArguments,
 }
 E, C = contract.Effect, contract.Category
 
 
 def test_they_are_offered_when_they_are_turned_on_behind_the_shell() -> None:
-    assert list(registry.build(True, 7, False, files_enabled=True)) == ["shell_exec", *FORMS]
+    switches = registry.Switches(shell=True, files=True)
+    assert list(registry.build(switches)) == ["shell_exec", *FORMS]
     assert set(TOOLS) == set(FORMS)
 
 
@@ -30,6 +33,8 @@ def test_they_are_offered_when_they_are_turned_on_behind_the_shell() -> None:
         ("file_read", E.PURE, C.READ_ONLY),
         ("file_list", E.PURE, C.READ_ONLY),
         ("file_write", E.RECONCILABLE, C.NORMAL),
+        ("file_edit", E.RECONCILABLE, C.NORMAL),
+        ("apply_edits", E.RECONCILABLE, C.NORMAL),
     ],
 )
 def test_what_they_do_to_the_world(
@@ -78,6 +83,16 @@ def call(name: str, text: str) -> contract.Call:
         ("file_write", '{"path": "a", "text": "x", "overwrite": true}', "file_write: overwrite"),
         ("file_write", '{"path": "a", "text": "x\\u0000"}', "may hold no NUL"),
         ("file_write", json.dumps({"path": "a", "text": "ä" * 600_000}), "at most 1048576 bytes"),
+        ("file_edit", '{"path": "a", "search": "x"}', "file_edit: replace: Field required"),
+        ("file_edit", '{"path": "a", "search": "x", "replace": "y", "all": 1}', "file_edit: all"),
+        ("file_edit", '{"path": "a", "edits": []}', "file_edit: search"),
+        ("apply_edits", '{"blocks": ""}', "apply_edits: blocks"),
+        ("apply_edits", '{"blocks": "a"}', "apply_edits: there is no block"),
+        (
+            "file_edit",
+            json.dumps({"path": "a", "search": "x" * 600_000, "replace": "y" * 600_000}),
+            "at most 1048576 characters",
+        ),
     ],
 )
 async def test_arguments_that_are_refused(name: str, arguments: str, reason: str) -> None:

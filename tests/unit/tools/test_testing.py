@@ -125,7 +125,7 @@ class TestReconciling:
             await self.tool.inspect(call(self.tool, journal=""))
 
 
-ALL = registry.build(shell_enabled=True, shell_seconds=7, testing_enabled=True)
+ALL = registry.build(registry.Switches(shell=True, shell_seconds=7, testing=True))
 
 
 @pytest.mark.spec("D-02")
@@ -153,9 +153,11 @@ class TestSchemas:
 
 class TestRegistry:
     def test_what_is_turned_off_is_not_offered(self) -> None:
-        assert registry.build(False, 7, False) == {}
-        assert set(registry.build(True, 7, False)) == {"shell_exec"}
-        assert set(registry.build(False, 7, True)) == {tool.spec.name for tool in TOOLS.values()}
+        assert registry.build(registry.Switches()) == {}
+        assert set(registry.build(registry.Switches(shell=True))) == {"shell_exec"}
+        assert set(registry.build(registry.Switches(testing=True))) == {
+            tool.spec.name for tool in TOOLS.values()
+        }
 
     def test_tools_are_found_by_their_name(self) -> None:
         assert all(tool.spec.name == name for name, tool in ALL.items())
