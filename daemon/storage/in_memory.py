@@ -3,8 +3,8 @@
 Never decides what a row is: rows come from `projections`, as in SQLite.
 """
 
-import hashlib
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar, assert_never
 
 from daemon.domain import (
@@ -19,7 +19,15 @@ from daemon.domain import (
     views,
     world,
 )
-from daemon.storage import artifacts, event_store, known, projections, records
+from daemon.storage import (
+    added_rows,
+    event_store,
+    history,
+    known,
+    projections,
+    records,
+)
+from daemon.storage.in_memory_artifacts import InMemoryArtifacts as InMemoryArtifacts
 
 _View = TypeVar("_View")
 _DEFAULTS = limits.Limits()
@@ -36,11 +44,14 @@ class InMemoryStore:
         self.failing_commits = 0
         self._log: list[events.Recorded] = []
         self._rows = projections.Rows()
+        self._added = added_rows.Added()
+        self._owners: dict[ids.ContentId, ids.ConversationId] = {}
         self._texts: dict[ids.ContentId, str | None] = {}
         self._taints: dict[ids.ContentId, taints.Taint] = {}
         self._keys: dict[tuple[str, str], decisions.ClientKeyRecord] = {}
         self._tokens: dict[ids.TokenId, decisions.TokenRecord] = {}
         self._revoked: dict[ids.TokenId, int] = {}
+        self._projects: dict[str, decisions.ProjectRecord] = {}
         self._keys_kept_ms = client_key_days * records.DAY_MS
         self._checkpoints: dict[int, world.Snapshot] = {}
         self._drained = False
@@ -60,10 +71,21 @@ class InMemoryStore:
         self._refuse_repeated(records)
         self._log.extend(recorded)
         self._rows.adopt(draft.changed)
-        for record in records:
+        self._added.adopt(draft.added)
+        self._keep(records)
+        if checkpoint is not None:
+            self._keep_checkpoint(checkpoint)
+        if recorded:
+            self._expire_client_keys(recorded[-1].at_ms)
+
+    def _keep(self, given: Sequence[decisions.Record]) -> None:
+        forgotten: set[ids.ConversationId] = set()
+        for record in given:
             match record:
                 case decisions.ContentRecord():
-                    self._texts[record.content_id] = record.text
+                    gone = record.owner in self._added.deleted
+                    self._texts[record.content_id] = None if gone else record.text
+                    self._owners[record.content_id] = record.owner
                     self._taints[record.content_id] = record.taint
                 case decisions.ArtifactTaint():
                     self.artifacts.taint(record)
@@ -73,15 +95,21 @@ class InMemoryStore:
                     self._tokens[record.token_id] = record
                 case decisions.TokenRevoked():
                     self._revoked.setdefault(record.token_id, record.revoked_ms)
-        if checkpoint is not None:
-            self._keep_checkpoint(checkpoint)
-        if recorded:
-            self._expire_client_keys(recorded[-1].at_ms)
+                case decisions.ProjectRecord():
+                    self._projects[record.name] = record
+                case decisions.ForgottenRecord():
+                    forgotten.add(record.owner)
+                case _:
+                    assert_never(record)
+        if forgotten:
+            owned = (each for each, owner in self._owners.items() if owner in forgotten)
+            self._texts.update((each, None) for each in owned)
 
     def _refuse_repeated(self, given: Iterable[decisions.Record]) -> None:
         contents, keys = set(self._texts), set(self._keys)
         tokens = {each for one in self._tokens.values() for each in (one.token_id, one.digest)}
         live = {one.name for one in self._live_tokens()}
+        projects = {each for one in self._projects.values() for each in (one.name, one.folder)}
         for record in given:
             match record:
                 case decisions.ContentRecord(content_id=content_id):
@@ -94,7 +122,14 @@ class InMemoryStore:
                     repeated = not tokens.isdisjoint((token_id, digest)) or name in live
                     tokens |= {token_id, digest}
                     live.add(name)
-                case decisions.TokenRevoked() | decisions.ArtifactTaint():
+                case decisions.ProjectRecord(name=name, folder=folder):
+                    repeated = not projects.isdisjoint((name, folder))
+                    projects |= {name, folder}
+                case (
+                    decisions.TokenRevoked()
+                    | decisions.ArtifactTaint()
+                    | decisions.ForgottenRecord()
+                ):
                     repeated = False
                 case _:
                     assert_never(record)
@@ -144,13 +179,30 @@ class InMemoryStore:
         return max(readable, key=lambda kept: kept.head_seq, default=None)
 
     async def known(self, given: inputs.RpcInput) -> inputs.Known:
-        return known.look_up(
-            _Index(self._keys, self._rows, self.artifacts, self._tokens, self._live_tokens()), given
-        )
+        index = _Index(self, self._keys, self._tokens, self._live_tokens(), self._projects.values())
+        return known.look_up(index, given)
+
+    def shows(self, conversation_id: ids.ConversationId) -> bool:
+        """Whether the conversation is there and not deleted."""
+        there = conversation_id in self._rows.conversations
+        return there and conversation_id not in self._added.deleted
+
+    def task_views(self, conversation_id: ids.ConversationId | None = None) -> list[views.TaskView]:
+        """The tasks that are shown, in the order of their submission."""
+        found = [
+            row.view
+            for row in self._rows.tasks.values()
+            if conversation_id in (None, row.view.conversation_id)
+            and self.shows(row.view.conversation_id)
+        ]
+        return sorted(found, key=lambda view: view.submitted_seq)
+
+    def task_view(self, task_id: ids.TaskId) -> views.TaskView | None:
+        row = self._rows.tasks.get(task_id)
+        return row.view if row is not None and self.shows(row.view.conversation_id) else None
 
     async def task(self, task_id: ids.TaskId) -> views.TaskView | None:
-        row = self._rows.tasks.get(task_id)
-        return None if row is None else row.view
+        return self.task_view(task_id)
 
     async def tasks(
         self,
@@ -159,32 +211,38 @@ class InMemoryStore:
         conversation_id: ids.ConversationId | None = None,
         states: frozenset[state.TaskState] = frozenset(),
     ) -> views.Page[views.TaskView]:
-        found = (
-            row.view
-            for row in self._rows.tasks.values()
-            if conversation_id in (None, row.view.conversation_id)
-            and (not states or row.view.state in states)
-        )
-        return _page(found, lambda view: view.submitted_seq, limit, before)
+        found = self.task_views(conversation_id)
+        wanted = (view for view in found if not states or view.state in states)
+        return _page(wanted, lambda view: view.submitted_seq, limit, before)
+
+    def approval_view(self, approval_id: ids.ApprovalId) -> views.ApprovalView | None:
+        row = self._rows.approvals.get(approval_id)
+        return row if row is not None and self.shows(row.conversation_id) else None
 
     async def approval(self, approval_id: ids.ApprovalId) -> views.ApprovalView | None:
-        return self._rows.approvals.get(approval_id)
+        return self.approval_view(approval_id)
 
     async def approvals(
         self, limit: int, outcome: events.ApprovalOutcome | None, before: int | None = None
     ) -> views.Page[views.ApprovalView]:
-        found = (row for row in self._rows.approvals.values() if row.outcome is outcome)
+        found = (
+            row
+            for row in self._rows.approvals.values()
+            if row.outcome is outcome and self.shows(row.conversation_id)
+        )
         return _page(found, lambda view: view.requested_seq, limit, before)
 
     async def conversation(
         self, conversation_id: ids.ConversationId
     ) -> views.ConversationView | None:
-        return self._rows.conversations.get(conversation_id)
+        return self._rows.conversations[conversation_id] if self.shows(conversation_id) else None
 
     async def conversations(
         self, limit: int, before: int | None = None
     ) -> views.Page[views.ConversationView]:
-        found = self._rows.conversations.values()
+        found = (
+            row for row in self._rows.conversations.values() if self.shows(row.conversation_id)
+        )
         return _page(found, lambda view: view.created_seq, limit, before)
 
     def _live_tokens(self) -> tuple[decisions.TokenRecord, ...]:
@@ -217,17 +275,45 @@ class InMemoryStore:
     async def live_tokens(self) -> tuple[decisions.TokenRecord, ...]:
         return self._live_tokens()
 
-    async def exchanges(
+    async def history(
         self, conversation_id: ids.ConversationId, before_seq: int, limit: int
-    ) -> tuple[views.Exchange, ...]:
-        answered = [
-            views.Exchange(text=row.view.text, answer=row.view.answer, taint=row.view.taint)
-            for row in sorted(self._rows.tasks.values(), key=lambda row: row.view.submitted_seq)
-            if row.view.conversation_id == conversation_id
-            and row.view.submitted_seq < before_seq
-            and row.view.answer is not None
+    ) -> views.History:
+        if not self.shows(conversation_id):
+            return views.History()
+        summary, after_seq = None, 0
+        for row in self._added.summaries.values():
+            if row.conversation_id == conversation_id and row.up_to_seq < before_seq:
+                summary, after_seq = row.content_id, row.up_to_seq
+        told = [
+            views.Exchange(
+                text=view.text,
+                answer=view.answer,
+                taint=view.taint,
+                submitted_seq=view.submitted_seq,
+                said=self._said(view.task_id),
+            )
+            for view in self.task_views(conversation_id)
+            if after_seq < view.submitted_seq < before_seq
+            and view.kind is events.TaskKind.ANSWER
+            and not view.undone
+            and view.answer is not None
         ]
-        return tuple(answered[max(0, len(answered) - limit) :])
+        return views.History(
+            summary=summary,
+            summary_taint=self._taints.get(summary, taints.CLEAN) if summary else taints.CLEAN,
+            exchanges=tuple(told[max(0, len(told) - limit) :]),
+        )
+
+    def _said(self, task_id: ids.TaskId) -> tuple[world.Said, ...]:
+        rows = (row.said for row in self._added.said.values() if row.task_id == task_id)
+        return tuple(itertools.chain.from_iterable(rows))
+
+    async def projects(self) -> tuple[views.ProjectView, ...]:
+        kept = sorted(self._projects.values(), key=lambda record: record.name)
+        return tuple(
+            views.ProjectView(name=one.name, folder=one.folder, created_ms=one.created_ms)
+            for one in kept
+        )
 
     async def drained(self) -> bool:
         return self._drained
@@ -241,42 +327,59 @@ class _Index:
 
     def __init__(
         self,
+        store: InMemoryStore,
         keys: Mapping[tuple[str, str], decisions.ClientKeyRecord],
-        rows: projections.Rows,
-        kept: "InMemoryArtifacts",
         tokens: Iterable[ids.TokenId],
         live_tokens: Sequence[decisions.TokenRecord],
+        projects: Iterable[decisions.ProjectRecord],
     ) -> None:
+        self._store = store
         self._keys = keys
-        self._rows = rows
-        self._artifacts = kept
         self._tokens = tokens
         self._live_tokens = live_tokens
+        self._projects = projects
 
     def client_key(self, credential: str, key: str) -> tuple[str, decisions.Reply] | None:
         kept = self._keys.get((credential, key))
         return None if kept is None else (kept.body_hash, kept.reply)
 
     def has_conversation(self, conversation_id: ids.ConversationId) -> bool:
-        return conversation_id in self._rows.conversations
+        return self._store.shows(conversation_id)
 
     def has_task(self, task_id: ids.TaskId) -> bool:
-        return task_id in self._rows.tasks
+        return self.task(task_id) is not None
+
+    def task(self, task_id: ids.TaskId) -> views.TaskView | None:
+        return self._store.task_view(task_id)
+
+    def last_task(self, conversation_id: ids.ConversationId) -> inputs.LastTask | None:
+        ended = (
+            history.of_view(view)
+            for view in reversed(self._store.task_views(conversation_id))
+            if view.state in state.FINAL and view.kind is events.TaskKind.ANSWER and not view.undone
+        )
+        return next(ended, None)
 
     def approval(self, approval_id: ids.ApprovalId) -> views.ApprovalView | None:
-        return self._rows.approvals.get(approval_id)
+        return self._store.approval_view(approval_id)
 
     def has_artifact(self, artifact_id: ids.ArtifactId) -> bool:
-        return self._artifacts.holds(artifact_id)
+        return self._store.artifacts.holds(artifact_id)
 
     def artifact_taint(self, artifact_ids: Sequence[ids.ArtifactId]) -> taints.Taint:
-        return self._artifacts.taint_of(artifact_ids)
+        return self._store.artifacts.taint_of(artifact_ids)
 
     def has_token(self, token_id: ids.TokenId) -> bool:
         return token_id in self._tokens
 
     def live_token_names(self) -> frozenset[str]:
         return frozenset(one.name for one in self._live_tokens)
+
+    def project_folder(self, name: str) -> str | None:
+        return next((one.folder for one in self._projects if one.name == name), None)
+
+    def project_name(self, folder: str) -> str | None:
+        return next((one.name for one in self._projects if one.folder == folder), None)
 
 
 def _page(
@@ -289,46 +392,3 @@ def _page(
     return views.Page(
         rows=tuple(rows[:limit]), next_before=place(rows[limit - 1]) if more else None
     )
-
-
-class InMemoryArtifacts:
-    """Bytes by their SHA-256."""
-
-    def __init__(self) -> None:
-        self._kept: dict[ids.ArtifactId, bytes] = {}
-        self._taints: dict[ids.ArtifactId, taints.Taint] = {}
-
-    def taint(self, given: decisions.ArtifactTaint) -> None:
-        """Note where an artifact's text came from, beside what is known of it."""
-        known = self._taints.get(given.artifact_id, taints.CLEAN)
-        self._taints[given.artifact_id] = taints.join(known, given.taint)
-
-    def taint_of(self, artifact_ids: Sequence[ids.ArtifactId]) -> taints.Taint:
-        """Every source of untrusted text in some artifacts."""
-        return taints.join(*(self._taints.get(each, taints.CLEAN) for each in artifact_ids))
-
-    async def put(
-        self, chunks: AsyncIterator[bytes], limit_bytes: int
-    ) -> tuple[ids.ArtifactId, int]:
-        """Keep bytes; returns (id, size in bytes)."""
-        whole = bytearray()
-        async for chunk in chunks:
-            artifacts.check_size(len(whole) + len(chunk), limit_bytes)
-            whole += chunk
-        artifact_id = ids.ArtifactId(hashlib.sha256(whole).hexdigest())
-        self._kept[artifact_id] = bytes(whole)
-        return artifact_id, len(whole)
-
-    async def get(self, artifact_id: ids.ArtifactId) -> AsyncIterator[bytes]:
-        """The bytes in chunks of at most 256 KiB."""
-        if artifact_id not in self._kept:
-            raise artifacts.missing(artifact_id)
-        whole = self._kept[artifact_id]
-        for start in range(0, len(whole), artifacts.CHUNK_BYTES):
-            yield whole[start : start + artifacts.CHUNK_BYTES]
-
-    async def exists(self, artifact_id: ids.ArtifactId) -> bool:
-        return self.holds(artifact_id)
-
-    def holds(self, artifact_id: ids.ArtifactId) -> bool:
-        return artifact_id in self._kept

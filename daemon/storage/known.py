@@ -25,6 +25,14 @@ class Index(Protocol):
 
     def live_token_names(self) -> frozenset[str]: ...
 
+    def task(self, task_id: ids.TaskId) -> views.TaskView | None: ...
+
+    def last_task(self, conversation_id: ids.ConversationId) -> inputs.LastTask | None: ...
+
+    def project_folder(self, name: str) -> str | None: ...
+
+    def project_name(self, folder: str) -> str | None: ...
+
 
 def asks(given: inputs.RpcInput) -> bool:
     """Whether the input has any id to look up."""
@@ -56,8 +64,22 @@ def look_up(index: Index, given: inputs.RpcInput) -> inputs.Known:
             found["missing_artifact"] = next(missing, None)
             if given.attachments:
                 found["taint"] = index.artifact_taint(given.attachments)
-        case inputs.UpdateConversation():
+        case (
+            inputs.UpdateConversation() | inputs.DeleteConversation() | inputs.CompactConversation()
+        ):
             found["conversation_exists"] = index.has_conversation(given.conversation_id)
+        case inputs.UndoExchange():
+            found["conversation_exists"] = index.has_conversation(given.conversation_id)
+            found["last_task"] = index.last_task(given.conversation_id)
+        case inputs.GiveFeedback():
+            task = index.task(given.task_id)
+            if task is not None:
+                found["task_exists"] = True
+                found["task_answered"] = task.answer is not None
+                found["task_conversation"] = task.conversation_id
+        case inputs.RegisterProject():
+            found["project_folder"] = index.project_folder(given.name)
+            found["project_name"] = index.project_name(given.folder)
         case inputs.CancelTask() | inputs.DecideTask() | inputs.ProvideSecret():
             found["task_exists"] = index.has_task(given.task_id)
         case inputs.ResolveApproval():

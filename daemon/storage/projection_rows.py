@@ -10,14 +10,22 @@ from typing import Any
 import pydantic
 import sqlalchemy
 
-from daemon.domain import events, views
-from daemon.storage import bulk, codec, projections, tables
+from daemon.domain import events, ids, views, world
+from daemon.storage import bulk, codec, projections, tables, task_row
 
 _TASK = tables.METADATA.tables["task"]
 _APPROVAL = tables.METADATA.tables["approval"]
 _CONVERSATION = tables.METADATA.tables["conversation"]
-_CALLS: pydantic.TypeAdapter[tuple[views.UnknownCall, ...]] = pydantic.TypeAdapter(
-    tuple[views.UnknownCall, ...]
+_SAID = tables.METADATA.tables["said"]
+_SUMMARY = tables.METADATA.tables["summary"]
+_CALLS: pydantic.TypeAdapter[tuple[task_row.OpenCall, ...]] = pydantic.TypeAdapter(
+    tuple[task_row.OpenCall, ...]
+)
+_PLAN: pydantic.TypeAdapter[tuple[events.PlannedStep, ...]] = pydantic.TypeAdapter(
+    tuple[events.PlannedStep, ...]
+)
+_SAYINGS: pydantic.TypeAdapter[tuple[world.Said, ...]] = pydantic.TypeAdapter(
+    tuple[world.Said, ...]
 )
 REBUILD_PAGE_EVENTS = 2000
 
@@ -30,10 +38,12 @@ def load(
 ) -> None:
     """Read the rows that are needed and not known yet into `known`."""
     tasks = needed.tasks - known.tasks.keys()
-    for body, calls in _find(connection, "body, open_calls FROM task WHERE task_id", tasks):
+    columns = "body, open_calls, plan FROM task WHERE task_id"
+    for body, calls, steps in _find(connection, columns, tasks):
         view = views.TaskView.model_validate_json(body)
         open_calls = () if calls is None else _CALLS.validate_json(calls)
-        known.tasks[view.task_id] = projections.TaskRow(view, open_calls)
+        plan = () if steps is None else _PLAN.validate_json(steps)
+        known.tasks[view.task_id] = task_row.TaskRow(view, open_calls, plan)
     approvals = needed.approvals - known.approvals.keys()
     for (body,) in _find(connection, "body FROM approval WHERE approval_id", approvals):
         approval = views.ApprovalView.model_validate_json(body)
@@ -67,6 +77,7 @@ def write(
             int(row.view.answer is not None),
             codec.to_json(row.view),
             _CALLS.dump_json(row.open_calls).decode() if row.open_calls else None,
+            _PLAN.dump_json(row.plan).decode() if row.plan else None,
         )
         for row in changed.tasks.values()
     ]
@@ -76,48 +87,90 @@ def write(
             row.approval_id,
             None if row.outcome is None else row.outcome.value,
             codec.to_json(row),
+            draft.conversation(row.conversation_id).created_seq,
         )
         for row in changed.approvals.values()
     ]
     conversations: list[bulk.Row] = [
-        (row.created_seq, row.conversation_id, codec.to_json(row))
+        (row.created_seq, row.conversation_id, codec.to_json(row), 0)
         for row in changed.conversations.values()
     ]
-    bulk.insert(connection, _TASK, tasks, changes=("state", "answered", "body", "open_calls"))
+    bulk.insert(
+        connection, _TASK, tasks, changes=("state", "answered", "body", "open_calls", "plan")
+    )
     bulk.insert(connection, _APPROVAL, approvals, changes=("outcome", "body"))
     bulk.insert(connection, _CONVERSATION, conversations, changes=("body",))
+    _add(connection, draft)
     after, upto = span
     begun = (
         sum(row.view.submitted_seq > after for row in changed.tasks.values()),
         sum(row.requested_seq > after for row in changed.approvals.values()),
         sum(row.created_seq > after for row in changed.conversations.values()),
+        len(draft.added.said),
+        len(draft.added.summaries),
     )
     bulk.run(
         connection,
         "UPDATE projection SET seq = ?, tasks = tasks + ?, approvals = approvals + ?, "
-        "conversations = conversations + ?",
+        "conversations = conversations + ?, said = said + ?, summaries = summaries + ?",
         (upto, *begun),
     )
+
+
+def _add(connection: sqlalchemy.Connection, draft: projections.Draft) -> None:
+    """Keep what stands beside the rows."""
+    added = draft.added
+    said: list[bulk.Row] = [
+        (seq, draft.task(row.task_id).view.submitted_seq, _SAYINGS.dump_json(row.said).decode())
+        for seq, row in added.said.items()
+    ]
+    summaries: list[bulk.Row] = [
+        (seq, draft.conversation(row.conversation_id).created_seq, row.up_to_seq, row.content_id)
+        for seq, row in added.summaries.items()
+    ]
+    bulk.insert(connection, _SAID, said)
+    bulk.insert(connection, _SUMMARY, summaries)
+    for conversation_id in added.deleted:
+        text = "UPDATE conversation SET deleted = 1 WHERE conversation_id = ?"
+        bulk.run(connection, text, (conversation_id,))
+
+
+def said(
+    connection: sqlalchemy.Connection, task_seqs: Sequence[int]
+) -> dict[int, tuple[world.Said, ...]]:
+    """What was said to the models of tasks, by the place of their submission."""
+    found: dict[int, tuple[world.Said, ...]] = dict.fromkeys(task_seqs, ())
+    text = f"SELECT task_seq, body FROM said WHERE task_seq IN ({bulk.placeholders(len(found))})"
+    for seq, body in connection.exec_driver_sql(f"{text} ORDER BY seq", tuple(found)):
+        found[seq] += _SAYINGS.validate_json(body)
+    return found
+
+
+def deleted(connection: sqlalchemy.Connection) -> frozenset[ids.ConversationId]:
+    """The conversations that are gone."""
+    text = "SELECT conversation_id FROM conversation WHERE deleted = 1"
+    return frozenset(map(ids.ConversationId, connection.exec_driver_sql(text).scalars()))
 
 
 def agree(connection: sqlalchemy.Connection, head_seq: int) -> bool:
     """Whether the projections are of this version, reach the head of the log, and are all there."""
     kept = connection.exec_driver_sql(
-        "SELECT version, seq, tasks, approvals, conversations FROM projection"
+        "SELECT version, seq, tasks, approvals, conversations, said, summaries FROM projection"
     ).all()
     counted = connection.exec_driver_sql(
         "SELECT (SELECT count(*) FROM task), (SELECT count(*) FROM approval), "
-        "(SELECT count(*) FROM conversation)"
+        "(SELECT count(*) FROM conversation), (SELECT count(*) FROM said), "
+        "(SELECT count(*) FROM summary)"
     ).one()
     return [tuple(row) for row in kept] == [(projections.VERSION, head_seq, *counted)]
 
 
 def rebuild(connection: sqlalchemy.Connection, read_page: ReadPage) -> None:
     """Make all projections anew from the log; to be called within a transaction."""
-    for table in ("task", "approval", "conversation", "projection"):
+    for table in ("task", "approval", "conversation", "said", "summary", "projection"):
         connection.exec_driver_sql(f"DELETE FROM {table}")
     connection.exec_driver_sql(
-        "INSERT INTO projection VALUES (?, 0, 0, 0, 0)", (projections.VERSION,)
+        "INSERT INTO projection VALUES (?, 0, 0, 0, 0, 0, 0)", (projections.VERSION,)
     )
     rows, after = projections.Rows(), 0
     while page := read_page(after, REBUILD_PAGE_EVENTS):

@@ -4,34 +4,25 @@ The one implementation of every store: `project` takes the rows before and the n
 the rows that changed, each in its final state. How rows are kept is no matter of this module.
 """
 
+import dataclasses
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, assert_never
 
-from daemon.domain import events, ids, state, taints, views
+from daemon.domain import events, fold_said, ids, state, taints, views, world
+from daemon.storage import added_rows, task_row
 
 _Row = TypeVar("_Row")
 
-VERSION = 2
+VERSION = 3
 """Grows when rows change their shape or meaning; rows of another version are rebuilt."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskRow:
-    """A task's view, and its calls that have no result yet.
-
-    A view tells of a call once it is known that nobody saw its end.
-    """
-
-    view: views.TaskView
-    open_calls: tuple[views.UnknownCall, ...] = ()
 
 
 @dataclass
 class Rows:
     """Rows by id."""
 
-    tasks: dict[ids.TaskId, TaskRow] = field(default_factory=dict)
+    tasks: dict[ids.TaskId, task_row.TaskRow] = field(default_factory=dict)
     approvals: dict[ids.ApprovalId, views.ApprovalView] = field(default_factory=dict)
     conversations: dict[ids.ConversationId, views.ConversationView] = field(default_factory=dict)
 
@@ -67,6 +58,12 @@ def named(recorded: Sequence[events.Recorded]) -> Named:
                 begun.approvals.add(approval_id)
             case events.ApprovalResolved(approval_id=approval_id):
                 found.approvals.add(approval_id)
+            case (
+                events.ExchangeUndone(task_id=task_id)
+                | events.ProjectReverted(task_id=task_id)
+                | events.FeedbackGiven(task_id=task_id)
+            ):
+                found.tasks.add(task_id)
             case _:
                 pass
     found.tasks -= begun.tasks
@@ -88,13 +85,17 @@ def project(before: Rows, recorded: Sequence[events.Recorded]) -> "Draft":
 
 
 class Draft:
-    """Rows before, and over them those that changed, as they are after the last event."""
+    """Rows before, and over them those that changed, as they are after the last event.
+
+    `added` is what these events put beside the rows.
+    """
 
     def __init__(self, before: Rows) -> None:
         self._before = before
         self.changed = Rows()
+        self.added = added_rows.Added()
 
-    def task(self, task_id: ids.TaskId) -> TaskRow:
+    def task(self, task_id: ids.TaskId) -> task_row.TaskRow:
         row = self.changed.tasks.get(task_id) or self._before.tasks.get(task_id)
         return _there(row, task_id)
 
@@ -109,7 +110,7 @@ class Draft:
 
     def begin_task(self, view: views.TaskView) -> None:
         _refuse_known(view.task_id, self.changed.tasks, self._before.tasks)
-        self.changed.tasks[view.task_id] = TaskRow(view)
+        self.changed.tasks[view.task_id] = task_row.TaskRow(view)
 
     def begin_approval(self, view: views.ApprovalView) -> None:
         _refuse_known(view.approval_id, self.changed.approvals, self._before.approvals)
@@ -122,7 +123,13 @@ class Draft:
     def change_task(self, task_id: ids.TaskId, update: dict[str, object]) -> None:
         row = self.task(task_id)
         view = row.view.but(update)
-        self.changed.tasks[task_id] = TaskRow(view=view, open_calls=row.open_calls)
+        self.changed.tasks[task_id] = task_row.TaskRow(view, row.open_calls, row.plan)
+
+    def say(self, seq: int, task_id: ids.TaskId, *said: world.Said | None) -> None:
+        """Add to what a task's models are told."""
+        there = tuple(each for each in said if each is not None)
+        if there:
+            self.added.said[seq] = added_rows.SaidRow(task_id, there)
 
     def change_conversation(
         self, conversation_id: ids.ConversationId, update: dict[str, object]
@@ -145,19 +152,21 @@ def _there(row: _Row | None, row_id: str) -> _Row:
 def _apply(draft: Draft, one: events.Recorded) -> None:
     event = one.event
     match event:
-        case events.ConversationCreated() | events.ConversationUpdated():
+        case (
+            events.ConversationCreated()
+            | events.ConversationUpdated()
+            | events.ConversationDeleted()
+            | events.ConversationCompacted()
+        ):
             _conversation(draft, event, one)
         case events.TaskSubmitted():
             _submit(draft, event, one)
         case events.ApprovalRequested() | events.ApprovalResolved():
             _approval(draft, event, one)
-        case events.ToolCallProposed() | events.ToolCallEnded():
-            _call(draft, event, one.at_ms)
+        case events.ToolCallProposed() | events.ToolCallStarted() | events.ToolCallEnded():
+            _call(draft, event, one)
         case events.TaskStateChanged():
-            update = {"state": event.state, "reason": event.reason, "updated_ms": one.at_ms}
-            if event.previous is state.TaskState.AWAITING_SECRET:
-                update["secret"] = ""
-            draft.change_task(event.task_id, update)
+            _change_state(draft, event, one.at_ms)
         case events.AnswerGiven():
             draft.change_task(event.task_id, {"answer": event.text, "updated_ms": one.at_ms})
             draft.change_conversation(one.conversation_id, {"updated_ms": one.at_ms})
@@ -169,6 +178,10 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
             draft.change_task(event.task_id, {"secret": event.what, "updated_ms": one.at_ms})
         case events.SecretProvided():
             draft.change_task(event.task_id, {"secret": "", "updated_ms": one.at_ms})
+        case events.ExchangeUndone():
+            draft.change_task(event.task_id, {"undone": True, "updated_ms": one.at_ms})
+        case events.FeedbackGiven():
+            draft.change_task(event.task_id, {"good": event.good, "updated_ms": one.at_ms})
         case (
             events.GrantCreated()
             | events.GrantRevoked()
@@ -176,6 +189,44 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
             | events.ProjectTrusted()
         ):
             pass
+        case _:
+            _think(draft, event, one)
+    draft.conversation(one.conversation_id)
+
+
+_Thinking = (
+    events.TaskSteered
+    | events.ReplyRefused
+    | events.PlanMade
+    | events.StepEnded
+    | events.TaskRecovered
+    | events.TaskDecided
+    | events.ModelCallStarted
+    | events.ModelCallFinished
+    | events.ModelCallFailed
+    | events.ToolCallInspected
+    | events.DirectiveTaken
+    | events.StepStarted
+    | events.StepJudged
+    | events.ProjectReverted
+)
+
+
+def _think(draft: Draft, event: _Thinking, one: events.Recorded) -> None:
+    """What a task thinks shows in no view; some of it is said to its models, and later ones."""
+    row = draft.task(event.task_id)
+    match event:
+        case events.TaskSteered():
+            draft.say(one.seq, event.task_id, fold_said.of_steering(event))
+            draft.change_task(event.task_id, {"updated_ms": one.at_ms})
+            draft.change_conversation(one.conversation_id, {"updated_ms": one.at_ms})
+        case events.ReplyRefused():
+            draft.say(one.seq, event.task_id, fold_said.of_refusal(event))
+        case events.PlanMade():
+            draft.say(one.seq, event.task_id, fold_said.of_plan(event))
+            draft.changed.tasks[event.task_id] = dataclasses.replace(row, plan=event.steps)
+        case events.StepEnded():
+            draft.say(one.seq, event.task_id, row.said_of_step(event))
         case (
             events.TaskRecovered()
             | events.TaskDecided()
@@ -183,17 +234,32 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
             | events.ModelCallFinished()
             | events.ModelCallFailed()
             | events.ToolCallInspected()
-            | events.ToolCallStarted()
+            | events.DirectiveTaken()
+            | events.StepStarted()
+            | events.StepJudged()
+            | events.ProjectReverted()
         ):
-            draft.task(event.task_id)
+            pass
         case _:
             assert_never(event)
-    draft.conversation(one.conversation_id)
+
+
+def _change_state(draft: Draft, event: events.TaskStateChanged, at_ms: int) -> None:
+    update = {"state": event.state, "reason": event.reason, "updated_ms": at_ms}
+    if event.previous is state.TaskState.AWAITING_SECRET:
+        update["secret"] = ""
+    draft.change_task(event.task_id, update)
+    row = draft.task(event.task_id)
+    if row.plan and event.state in state.FINAL:
+        draft.changed.tasks[event.task_id] = dataclasses.replace(row, plan=())
 
 
 def _conversation(
     draft: Draft,
-    event: events.ConversationCreated | events.ConversationUpdated,
+    event: events.ConversationCreated
+    | events.ConversationUpdated
+    | events.ConversationDeleted
+    | events.ConversationCompacted,
     one: events.Recorded,
 ) -> None:
     match event:
@@ -206,13 +272,29 @@ def _conversation(
                 updated_ms=one.at_ms,
                 created_seq=one.seq,
                 mode=event.mode,
+                folder=event.folder,
+                profile=event.profile,
+                steers=event.steers,
             )
             draft.begin_conversation(view)
         case events.ConversationUpdated():
-            changes = {"title": event.title, "mode": event.mode}
+            changes = {
+                "title": event.title,
+                "mode": event.mode,
+                "folder": event.folder,
+                "profile": event.profile,
+                "steers": event.steers,
+            }
             update: dict[str, object] = {"updated_ms": one.at_ms}
             update |= {name: to for name, to in changes.items() if to is not None}
             draft.change_conversation(event.conversation_id, update)
+        case events.ConversationDeleted():
+            draft.added.deleted.add(event.conversation_id)
+        case events.ConversationCompacted():
+            told = (event.conversation_id, event.summary, event.up_to_seq)
+            draft.added.summaries[one.seq] = added_rows.SummaryRow(*told)
+            update = {"summary": event.summary, "summarized_seq": event.up_to_seq}
+            draft.change_conversation(event.conversation_id, {**update, "updated_ms": one.at_ms})
         case _:
             assert_never(event)
 
@@ -229,8 +311,11 @@ def _submit(draft: Draft, event: events.TaskSubmitted, one: events.Recorded) -> 
         created_ms=one.at_ms,
         updated_ms=one.at_ms,
         submitted_seq=one.seq,
+        kind=event.kind,
+        folder=draft.conversation(event.conversation_id).folder,
     )
     draft.begin_task(view)
+    draft.say(one.seq, event.task_id, *fold_said.of_submission(event))
     draft.change_conversation(event.conversation_id, {"updated_ms": one.at_ms})
 
 
@@ -275,38 +360,21 @@ def _approval(
     draft.change_task(event.task_id, {"pending_approvals": pending, "updated_ms": one.at_ms})
 
 
-def _call(draft: Draft, event: events.ToolCallProposed | events.ToolCallEnded, at_ms: int) -> None:
+def _call(
+    draft: Draft,
+    event: events.ToolCallProposed | events.ToolCallStarted | events.ToolCallEnded,
+    one: events.Recorded,
+) -> None:
     row = draft.task(event.task_id)
     match event:
         case events.ToolCallProposed():
-            call = views.UnknownCall(
-                call_id=event.call_id, tool=event.tool, arguments=event.arguments
-            )
-            view = _without_unknown(row.view, event.repeats, at_ms)
-            draft.changed.tasks[event.task_id] = TaskRow(
-                view=view, open_calls=(*row.open_calls, call)
-            )
+            changed = task_row.propose(row, event, one.at_ms)
+        case events.ToolCallStarted():
+            changed = task_row.start(row, event)
         case events.ToolCallEnded():
-            _end_call(draft, row, event, at_ms)
+            draft.say(one.seq, event.task_id, row.said_of_call(event))
+            changed = task_row.end(row, event, one.at_ms)
         case _:
             assert_never(event)
-
-
-def _end_call(draft: Draft, row: TaskRow, event: events.ToolCallEnded, at_ms: int) -> None:
-    view = _without_unknown(row.view, event.call_id, at_ms)
-    if event.outcome is events.CallOutcome.OUTCOME_UNKNOWN:
-        ended = tuple(c for c in row.open_calls if c.call_id == event.call_id)
-        unknown = (*view.unknown_calls, *ended)
-        view = view.but({"unknown_calls": unknown, "updated_ms": at_ms})
-    still_open = tuple(c for c in row.open_calls if c.call_id != event.call_id)
-    draft.changed.tasks[event.task_id] = TaskRow(view=view, open_calls=still_open)
-
-
-def _without_unknown(
-    view: views.TaskView, settled: ids.CallId | None, at_ms: int
-) -> views.TaskView:
-    """The view after a person settled what became of a call: marked as done, or run again."""
-    if all(call.call_id != settled for call in view.unknown_calls):
-        return view
-    unknown = tuple(call for call in view.unknown_calls if call.call_id != settled)
-    return view.but({"unknown_calls": unknown, "updated_ms": at_ms})
+    if changed is not row:
+        draft.changed.tasks[event.task_id] = changed

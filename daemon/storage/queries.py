@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import sqlalchemy
 import sqlmodel
 
-from daemon.domain import decisions, events, ids, principals, state, taints, views
-from daemon.storage import artifacts, records, tables
+from daemon.domain import decisions, events, ids, inputs, principals, state, taints, views
+from daemon.storage import artifacts, history, records, tables
 
 _View = TypeVar("_View")
 _Bodies = sqlalchemy.Select[str]
@@ -18,7 +18,8 @@ _Bodies = sqlalchemy.Select[str]
 
 def task(connection: sqlalchemy.Connection, task_id: ids.TaskId) -> views.TaskView | None:
     query = sqlalchemy.select(sqlmodel.col(tables.Task.body))
-    body = connection.execute(query.where(sqlmodel.col(tables.Task.task_id) == task_id)).scalar()
+    query = query.where(sqlmodel.col(tables.Task.task_id) == task_id, _shown(tables.Task))
+    body = connection.execute(query).scalar()
     return None if body is None else _task_view(body)
 
 
@@ -32,6 +33,7 @@ def tasks(
     """A page of tasks, newest first."""
     seq = sqlmodel.col(tables.Task.submitted_seq)
     query = sqlalchemy.select(sqlmodel.col(tables.Task.body)).order_by(seq.desc())
+    query = query.where(_shown(tables.Task))
     if before is not None:
         query = query.where(seq < before)
     if conversation_id is not None:
@@ -41,31 +43,12 @@ def tasks(
     return _page(connection, query, limit, _task_view, lambda view: view.submitted_seq)
 
 
-def exchanges(
-    connection: sqlalchemy.Connection,
-    conversation_id: ids.ConversationId,
-    before_seq: int,
-    limit: int,
-) -> tuple[views.Exchange, ...]:
-    """The last answered messages of a conversation, oldest first."""
-    seq = sqlmodel.col(tables.Task.submitted_seq)
-    query = sqlalchemy.select(sqlmodel.col(tables.Task.body)).where(
-        _in_conversation(conversation_id), seq < before_seq, sqlmodel.col(tables.Task.answered) == 1
-    )
-    found = connection.execute(query.order_by(seq.desc()).limit(limit)).scalars().all()
-    answered = [_task_view(body) for body in reversed(found)]
-    return tuple(
-        views.Exchange(text=view.text, answer=view.answer, taint=view.taint)
-        for view in answered
-        if view.answer is not None
-    )
-
-
 def approval(
     connection: sqlalchemy.Connection, approval_id: ids.ApprovalId
 ) -> views.ApprovalView | None:
     query = sqlalchemy.select(sqlmodel.col(tables.Approval.body))
     query = query.where(sqlmodel.col(tables.Approval.approval_id) == approval_id)
+    query = query.where(_shown(tables.Approval))
     body = connection.execute(query).scalar()
     return None if body is None else views.ApprovalView.model_validate_json(body)
 
@@ -80,6 +63,7 @@ def approvals(
     seq = sqlmodel.col(tables.Approval.requested_seq)
     query = sqlalchemy.select(sqlmodel.col(tables.Approval.body)).order_by(seq.desc())
     query = query.where(sqlmodel.col(tables.Approval.outcome).is_(outcome))
+    query = query.where(_shown(tables.Approval))
     if before is not None:
         query = query.where(seq < before)
     read = views.ApprovalView.model_validate_json
@@ -91,6 +75,7 @@ def conversation(
 ) -> views.ConversationView | None:
     query = sqlalchemy.select(sqlmodel.col(tables.Conversation.body))
     query = query.where(sqlmodel.col(tables.Conversation.conversation_id) == conversation_id)
+    query = query.where(sqlmodel.col(tables.Conversation.deleted) == 0)
     body = connection.execute(query).scalar()
     return None if body is None else views.ConversationView.model_validate_json(body)
 
@@ -101,6 +86,7 @@ def conversations(
     """A page of conversations, newest first."""
     seq = sqlmodel.col(tables.Conversation.created_seq)
     query = sqlalchemy.select(sqlmodel.col(tables.Conversation.body)).order_by(seq.desc())
+    query = query.where(sqlmodel.col(tables.Conversation.deleted) == 0)
     if before is not None:
         query = query.where(seq < before)
     read = views.ConversationView.model_validate_json
@@ -157,6 +143,12 @@ class Index:
     def has_task(self, task_id: ids.TaskId) -> bool:
         return task(self._connection, task_id) is not None
 
+    def task(self, task_id: ids.TaskId) -> views.TaskView | None:
+        return task(self._connection, task_id)
+
+    def last_task(self, conversation_id: ids.ConversationId) -> inputs.LastTask | None:
+        return history.last_task(self._connection, conversation_id)
+
     def approval(self, approval_id: ids.ApprovalId) -> views.ApprovalView | None:
         return approval(self._connection, approval_id)
 
@@ -172,9 +164,25 @@ class Index:
     def live_token_names(self) -> frozenset[str]:
         return frozenset(one.name for one in records.live_tokens(self._connection))
 
+    def project_folder(self, name: str) -> str | None:
+        return records.project_folder(self._connection, name)
+
+    def project_name(self, folder: str) -> str | None:
+        return records.project_name(self._connection, folder)
+
 
 def _task_view(body: str) -> views.TaskView:
     return views.TaskView.model_validate_json(body)
+
+
+def _shown(table: type[tables.Task] | type[tables.Approval]) -> sqlalchemy.ColumnElement[bool]:
+    """Its conversation is not deleted."""
+    created = sqlmodel.col(tables.Conversation.created_seq)
+    gone = sqlalchemy.select(created).where(
+        created == sqlmodel.col(table.conversation_seq),
+        sqlmodel.col(tables.Conversation.deleted) == 1,
+    )
+    return ~gone.exists()
 
 
 def _in_conversation(conversation_id: ids.ConversationId) -> sqlalchemy.ColumnElement[bool]:

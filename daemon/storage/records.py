@@ -1,22 +1,23 @@
 """What is kept with events but is not of the log.
 
-Content, answers to keyed writes, tokens, checkpoints, and how the last run ended.
+Content, answers to keyed writes, tokens, projects, checkpoints, and how the last run ended.
 
 Never deletes content: to forget a text is to null it, so that what refers to it stays readable.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import assert_never
 
 import pydantic
 import sqlalchemy
 
-from daemon.domain import decisions, ids, principals, taints, world
+from daemon.domain import decisions, ids, principals, taints, views, world
 from daemon.storage import bulk, codec, tables
 
 _CONTENT = tables.METADATA.tables["content"]
 _CLIENT_KEY = tables.METADATA.tables["client_key"]
 _TOKEN = tables.METADATA.tables["token"]
+_PROJECT = tables.METADATA.tables["project"]
 _CHECKPOINT = tables.METADATA.tables["checkpoint"]
 _REPLY: pydantic.TypeAdapter[decisions.Reply] = pydantic.TypeAdapter(decisions.Reply)
 _ARTIFACT_TAINT = tables.METADATA.tables["artifact_taint"]
@@ -29,14 +30,23 @@ CHECKPOINTS_KEPT = 2
 DAY_MS = 24 * 3600 * 1000
 
 
-def insert(connection: sqlalchemy.Connection, records: Sequence[decisions.Record]) -> None:
-    """Keep contents, client keys, tokens and their ends. What is there already is an error."""
+def insert(
+    connection: sqlalchemy.Connection,
+    records: Sequence[decisions.Record],
+    deleted: Collection[ids.ConversationId] = (),
+) -> None:
+    """Keep contents, client keys, tokens and their ends. What is there already is an error.
+
+    Of a text that comes late, for a conversation that is deleted, only the id is kept.
+    """
     contents: list[bulk.Row] = []
     keys: list[bulk.Row] = []
+    forgotten: list[decisions.ForgottenRecord] = []
     for record in records:
         match record:
             case decisions.ContentRecord():
-                row = (record.content_id, record.owner, record.text, _taint_text(record.taint))
+                text = None if record.owner in deleted else record.text
+                row = (record.content_id, record.owner, text, _taint_text(record.taint))
                 contents.append(row)
             case decisions.ArtifactTaint():
                 _taint_artifact(connection, record)
@@ -48,10 +58,17 @@ def insert(connection: sqlalchemy.Connection, records: Sequence[decisions.Record
                 bulk.insert(connection, _TOKEN, [_token_row(record)])
             case decisions.TokenRevoked():
                 _revoke_token(connection, record)
+            case decisions.ProjectRecord():
+                project = (record.name, record.folder, record.created_ms)
+                bulk.insert(connection, _PROJECT, [project])
+            case decisions.ForgottenRecord():
+                forgotten.append(record)
             case _:
                 assert_never(record)
     bulk.insert(connection, _CONTENT, contents)
     bulk.insert(connection, _CLIENT_KEY, keys)
+    for record in forgotten:
+        bulk.run(connection, "UPDATE content SET text = NULL WHERE owner = ?", (record.owner,))
 
 
 def _taint_text(taint: taints.Taint) -> str | None:
@@ -117,6 +134,27 @@ def live_tokens(connection: sqlalchemy.Connection) -> tuple[decisions.TokenRecor
         )
         for row in found
     )
+
+
+def projects(connection: sqlalchemy.Connection) -> tuple[views.ProjectView, ...]:
+    """Every named project, by name."""
+    text = "SELECT name, folder, created_ms FROM project ORDER BY name"
+    return tuple(
+        views.ProjectView(name=name, folder=folder, created_ms=created_ms)
+        for name, folder, created_ms in connection.exec_driver_sql(text)
+    )
+
+
+def project_folder(connection: sqlalchemy.Connection, name: str) -> str | None:
+    """What a named project is."""
+    text = "SELECT folder FROM project WHERE name = ?"
+    return connection.exec_driver_sql(text, (name,)).scalar()
+
+
+def project_name(connection: sqlalchemy.Connection, folder: str) -> str | None:
+    """What a folder is named."""
+    text = "SELECT name FROM project WHERE folder = ?"
+    return connection.exec_driver_sql(text, (folder,)).scalar()
 
 
 def texts(

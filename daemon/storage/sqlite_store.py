@@ -28,6 +28,7 @@ from daemon.storage import (
     codec,
     database,
     event_store,
+    history,
     known,
     lock,
     queries,
@@ -162,7 +163,9 @@ class SqliteStore:
         """Keep events, their projections, records and a checkpoint in one durable transaction."""
         batch = writer.Batch(tuple(recorded), tuple(records), checkpoint)
         await self._writing.run(lambda: self._writer.commit(batch))
-        if self._database.wal_bytes() > database.WAL_LARGE_BYTES:
+        if any(isinstance(record, decisions.ForgottenRecord) for record in records):
+            await self._drop_old_pages()
+        elif self._database.wal_bytes() > database.WAL_LARGE_BYTES:
             self._want_small_wal()
 
     async def head_seq(self) -> int:
@@ -191,7 +194,12 @@ class SqliteStore:
 
     async def forget(self, content_ids: Sequence[ids.ContentId]) -> None:
         """Null texts for good; the log stays whole."""
-        if not await self._writing.run(lambda: self._writer.forget(content_ids)):
+        await self._writing.run(lambda: self._writer.forget(content_ids))
+        await self._drop_old_pages()
+
+    async def _drop_old_pages(self) -> None:
+        """Have the write-ahead log lose what was forgotten, as soon as no reader needs it."""
+        if not await self._writing.run(self._writer.truncate_wal):
             self._want_small_wal()
 
     async def latest_checkpoint(self) -> world.Snapshot | None:
@@ -253,12 +261,15 @@ class SqliteStore:
     async def live_tokens(self) -> tuple[decisions.TokenRecord, ...]:
         return await self._read(records.live_tokens)
 
-    async def exchanges(
+    async def history(
         self, conversation_id: ids.ConversationId, before_seq: int, limit: int
-    ) -> tuple[views.Exchange, ...]:
+    ) -> views.History:
         return await self._read(
-            lambda connection: queries.exchanges(connection, conversation_id, before_seq, limit)
+            lambda connection: history.read(connection, conversation_id, before_seq, limit)
         )
+
+    async def projects(self) -> tuple[views.ProjectView, ...]:
+        return await self._read(records.projects)
 
     async def drained(self) -> bool:
         return await self._read(records.drained)

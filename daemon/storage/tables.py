@@ -72,7 +72,7 @@ class Checkpoint(_Table, table=True):
 
 
 class Task(_Table, table=True):
-    """A projection: `body` is a `views.TaskView`, `open_calls` what it does not tell yet."""
+    """A projection: `body` is a `views.TaskView`, `open_calls` and `plan` what it does not tell."""
 
     __table_args__ = (
         sqlalchemy.Index("task_by_id", "task_id", unique=True),
@@ -86,6 +86,7 @@ class Task(_Table, table=True):
     answered: int
     body: str
     open_calls: str | None
+    plan: str | None
 
 
 class Approval(_Table, table=True):
@@ -99,15 +100,43 @@ class Approval(_Table, table=True):
     approval_id: str
     outcome: str | None
     body: str
+    conversation_seq: int
 
 
 class Conversation(_Table, table=True):
-    """A projection: `body` is a `views.ConversationView`."""
+    """A projection: `body` is a `views.ConversationView`; one that is `deleted` is not shown."""
 
-    __table_args__ = (sqlalchemy.Index("conversation_by_id", "conversation_id", unique=True),)
+    __table_args__ = (
+        sqlalchemy.Index("conversation_by_id", "conversation_id", unique=True),
+        sqlalchemy.Index(
+            "conversation_by_deleted",
+            "conversation_id",
+            sqlite_where=sqlalchemy.text("deleted = 1"),
+        ),
+    )
     created_seq: int = sqlmodel.Field(primary_key=True)
     conversation_id: str
     body: str
+    deleted: int
+
+
+class Said(_Table, table=True):
+    """A projection: `body` is what an event added to what a task's models are told."""
+
+    __table_args__ = (sqlalchemy.Index("said_by_task", "task_seq"),)
+    seq: int = sqlmodel.Field(primary_key=True)
+    task_seq: int
+    body: str
+
+
+class Summary(_Table, table=True):
+    """A projection: the summaries of a conversation's exchanges up to a sequence number."""
+
+    __table_args__ = (sqlalchemy.Index("summary_by_conversation", "conversation_seq"),)
+    seq: int = sqlmodel.Field(primary_key=True)
+    conversation_seq: int
+    up_to_seq: int
+    content_id: str
 
 
 class Projection(_Table, table=True):
@@ -118,6 +147,8 @@ class Projection(_Table, table=True):
     tasks: int
     approvals: int
     conversations: int
+    said: int
+    summaries: int
 
 
 class Token(_Table, table=True):
@@ -141,6 +172,15 @@ class Token(_Table, table=True):
     scopes: str
     created_ms: int
     revoked_ms: int | None
+
+
+class Project(_Table, table=True):
+    """The folders that the owner named."""
+
+    __table_args__ = (sqlalchemy.Index("project_by_folder", "folder", unique=True),)
+    name: str = sqlmodel.Field(primary_key=True)
+    folder: str
+    created_ms: int
 
 
 class Run(_Table, table=True):

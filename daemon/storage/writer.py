@@ -34,6 +34,7 @@ class Writer:
         self._keys_kept_ms = client_key_days * records.DAY_MS
         self._keys_expired_ms = 0
         self._rows = projections.Rows()
+        self._deleted: frozenset[ids.ConversationId] = frozenset()
 
     def prepare(self) -> None:
         """Find the head of the log and make the projections agree with it."""
@@ -41,6 +42,7 @@ class Writer:
             self.head_seq = event_store.head_seq(self._connection)
             if not projection_rows.agree(self._connection, self.head_seq):
                 projection_rows.rebuild(self._connection, self._read_page)
+            self._deleted = projection_rows.deleted(self._connection)
 
     def _read_page(self, after_seq: int, limit: int) -> tuple[events.Recorded, ...]:
         return event_store.read(self._connection, self._codec, after_seq, limit)
@@ -57,24 +59,26 @@ class Writer:
         with database.faults():
             self._forget_rows_when_many()
             with self._connection.begin():
-                changed = self._write_events(batch.recorded)
-                records.insert(self._connection, batch.records)
+                draft = self._write_events(batch.recorded)
+                gone = self._deleted | draft.added.deleted
+                records.insert(self._connection, batch.records, gone)
                 if batch.checkpoint is not None:
                     records.insert_checkpoint(self._connection, batch.checkpoint)
                 expired_ms = self._expire_client_keys(batch)
-        self._rows.adopt(changed)
+        self._rows.adopt(draft.changed)
+        self._deleted = gone
         self._keys_expired_ms = expired_ms
         if batch.recorded:
             self.head_seq = batch.recorded[-1].seq
 
-    def _write_events(self, recorded: Sequence[events.Recorded]) -> projections.Rows:
+    def _write_events(self, recorded: Sequence[events.Recorded]) -> projections.Draft:
         if not recorded:
-            return projections.Rows()
+            return projections.Draft(self._rows)
         projection_rows.load(self._connection, self._rows, projections.named(recorded))
         draft = projections.project(self._rows, recorded)
         event_store.append(self._connection, self._codec, recorded, draft)
         projection_rows.write(self._connection, draft, (self.head_seq, recorded[-1].seq))
-        return draft.changed
+        return draft
 
     def _forget_rows_when_many(self) -> None:
         rows = self._rows
@@ -94,12 +98,10 @@ class Writer:
         with database.faults(), self._connection.begin():
             records.set_drained(self._connection, drained)
 
-    def forget(self, content_ids: Sequence[ids.ContentId]) -> bool:
-        """Null texts; False while a reader keeps their old pages in the write-ahead log."""
-        with database.faults():
-            with self._connection.begin():
-                records.forget(self._connection, content_ids)
-            return self._database.truncate_wal()
+    def forget(self, content_ids: Sequence[ids.ContentId]) -> None:
+        """Null texts; their old pages are in the write-ahead log until it is emptied."""
+        with database.faults(), self._connection.begin():
+            records.forget(self._connection, content_ids)
 
     def truncate_wal(self) -> bool:
         """Empty the write-ahead log; False while a reader needs it."""

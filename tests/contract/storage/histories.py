@@ -1,100 +1,23 @@
 """Random histories that a daemon could have had: every one folds, and has its texts beside it."""
 
-import random
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-
-from daemon.domain import (
-    decisions,
-    events,
-    fold,
-    ids,
-    messages,
-    principals,
-    state,
-    verdicts,
-    world,
+from daemon.domain import events, ids, messages, principals, state, verdicts, world
+from tests.contract.storage import thinking
+from tests.contract.storage.author import (
+    OWNER as OWNER,
+    START_MS as START_MS,
+    Batch as Batch,
+    History as History,
 )
 from tools import contract
-
-START_MS = 1_750_000_000_000
-OWNER = principals.LOCAL_OWNER
 
 FINAL_STATES = sorted(state.FINAL - {state.TaskState.CANCELLED})
 
 
-@dataclass
-class History:
-    """A log, the texts that it names, and the world that it folds to."""
-
-    recorded: list[events.Recorded] = field(default_factory=list)
-    contents: list[decisions.ContentRecord] = field(default_factory=list)
-    folded: world.World = field(default_factory=world.World)
-
-    def text_of(self, content_id: ids.ContentId) -> str:
-        return next(kept.text for kept in self.contents if kept.content_id == content_id)
-
-    def batches(self, dice: random.Random) -> list["Batch"]:
-        """The same history in commits of random sizes, each text with the first that needs it."""
-        cut, start, first = [], 0, 0
-        while start < len(self.recorded):
-            end = min(len(self.recorded), start + dice.randint(1, 24))
-            last = first + dice.randint(0, len(self.contents) - first)
-            last = len(self.contents) if end == len(self.recorded) else last
-            cut.append(Batch(self.recorded[start:end], self.contents[first:last]))
-            start, first = end, last
-        return cut
+def first_open(task: world.Task) -> world.ToolCall | None:
+    return next(iter(task.open_calls()), None)
 
 
-@dataclass(frozen=True)
-class Batch:
-    """What one commit keeps."""
-
-    recorded: Sequence[events.Recorded]
-    contents: Sequence[decisions.ContentRecord]
-
-
-class Author:
-    """Writes a history, one legal event after the other."""
-
-    def __init__(self, seed: int) -> None:
-        self._dice = random.Random(seed)
-        self._drawn = 0
-        self._now_ms = START_MS
-        self.history = History()
-
-    def new_id(self, kind: str) -> str:
-        self._drawn += 1
-        return f"{kind}-{self._dice.getrandbits(128):032x}"
-
-    def content(self, owner: ids.ConversationId) -> ids.ContentId:
-        content_id = ids.ContentId(self.new_id("content"))
-        text = "".join(self._dice.choices("abc äß漢🦆\n\x00\"\\'", k=self._dice.randint(0, 60)))
-        record = decisions.ContentRecord(content_id=content_id, owner=owner, text=text)
-        self.history.contents.append(record)
-        return content_id
-
-    def add(
-        self,
-        event: events.Event,
-        conversation_id: ids.ConversationId,
-        task_id: ids.TaskId | None = None,
-    ) -> None:
-        """Append an event and fold it, so that no history is impossible."""
-        self._now_ms += self._dice.randint(0, 5000)
-        recorded = events.Recorded(
-            seq=self.history.folded.head_seq + 1,
-            at_ms=self._now_ms,
-            task_id=task_id,
-            conversation_id=conversation_id,
-            correlation_id=f"correlation-{self._drawn}",
-            event=event,
-        )
-        fold.apply(self.history.folded, recorded)
-        self.history.recorded.append(recorded)
-
-
-class Play(Author):
+class Play(thinking.Thinking):
     """Lets tasks of a few conversations live and end at random."""
 
     def __init__(self, seed: int) -> None:
@@ -104,52 +27,79 @@ class Play(Author):
     def act(self) -> None:
         """Let one thing happen."""
         tasks = list(self.history.folded.tasks.values())
-        chance = self._dice.random()
+        chance = self.dice.random()
         if not self._conversations or chance < 0.03:
             self.begin_conversation()
         elif chance < 0.05:
-            chat = self._dice.choice(self._conversations)
-            title = self.content(chat)
-            self.add(events.ConversationUpdated(conversation_id=chat, title=title), chat)
-        elif not tasks or (chance < 0.15 and len(tasks) < 64):
-            self.submit(self._dice.choice(self._conversations))
+            chat = self.dice.choice(self._conversations)
+            self._update(chat)
+        elif chance < 0.07:
+            self._look_back()
+        elif chance < 0.072 and len(self._conversations) > 2:
+            self.delete(self._conversations.pop(0))
+        elif not tasks or (chance < 0.17 and len(tasks) < 64):
+            kinds = (*[events.TaskKind.ANSWER] * 4, events.TaskKind.COMPACT)
+            self.submit(self.dice.choice(self._conversations), self.dice.choice(kinds))
         else:
-            self._live(self._dice.choice(tasks))
+            self._live(self.dice.choice(tasks))
 
-    def begin_conversation(self) -> ids.ConversationId:
+    def _update(self, chat: ids.ConversationId) -> None:
+        updated = events.ConversationUpdated(
+            conversation_id=chat,
+            title=self.content(chat) if self.dice.random() < 0.5 else None,
+            mode=self.dice.choice((None, *verdicts.Mode)),
+            folder=self.dice.choice((None, "", "/project", "/other")),
+            profile=self.dice.choice((None, "", "careful")),
+            steers=self.dice.choice((None, True, False)),
+        )
+        self.add(updated, chat)
+
+    def _look_back(self) -> None:
+        """Something about a task that ended, in whatever conversation."""
+        ended = [
+            (one.conversation_id, one.task_id)
+            for one in self.history.recorded
+            if isinstance(one.event, events.TaskSubmitted)
+            and one.task_id not in self.history.folded.tasks
+        ]
+        if ended:
+            chat, task_id = self.dice.choice(ended)
+            assert task_id is not None
+            self.look_back(chat, task_id)
+
+    def begin_conversation(self, folder: str = "") -> ids.ConversationId:
         chat = ids.ConversationId(self.new_id("conversation"))
         self._conversations.append(chat)
-        title = self.content(chat) if self._dice.random() < 0.5 else None
-        event = events.ConversationCreated(conversation_id=chat, principal=OWNER, title=title)
+        title = self.content(chat) if self.dice.random() < 0.5 else None
+        event = events.ConversationCreated(
+            conversation_id=chat, principal=OWNER, title=title, folder=folder
+        )
         self.add(event, chat)
         return chat
 
     def origin(self, chat: str) -> principals.Origin:
         return principals.Origin(principal=OWNER, channel="terminal", chat=chat)
 
-    def submit(self, chat: ids.ConversationId) -> ids.TaskId:
+    def submit(
+        self, chat: ids.ConversationId, kind: events.TaskKind = events.TaskKind.ANSWER
+    ) -> ids.TaskId:
         task_id = ids.TaskId(self.new_id("task"))
         event = events.TaskSubmitted(
             task_id=task_id,
             conversation_id=chat,
             origin=self.origin(chat),
             text=self.content(chat),
+            skill=self.dice.choice(("", "tests")),
+            note=self.dice.choice(("", "It is noon.")),
+            kind=kind,
         )
         self.add(event, chat, task_id)
         return task_id
 
-    def tell(self, task: world.Task, event: events.Event) -> None:
-        self.add(event, task.conversation_id, task.task_id)
-
-    def move(self, task: world.Task, to: state.TaskState, reason: str = "") -> None:
-        now = self.history.folded.tasks[task.task_id].state
-        moved = events.TaskStateChanged(task_id=task.task_id, previous=now, state=to, reason=reason)
-        self.tell(task, moved)
-
     def _live(self, task: world.Task) -> None:
         if task.state in state.FINAL:
             self._end_late(task)
-        elif self._dice.random() < 0.02:
+        elif self.dice.random() < 0.02:
             self.move(task, state.TaskState.CANCELLED, "the user said so")
         elif task.state is state.TaskState.RUNNING:
             self._run(task)
@@ -163,14 +113,14 @@ class Play(Author):
 
     def _end_late(self, task: world.Task) -> None:
         """A task that was cancelled while something ran: what ran ends now."""
-        call = task.open_call()
+        call = first_open(task)
         if task.model_call is not None:
             self._fail_model(task, task.model_call, "cancelled")
         elif call is not None:
             self._end_call(task, call, events.CallOutcome.CANCELLED)
 
     def _run(self, task: world.Task) -> None:
-        call = task.open_call()
+        call = first_open(task)
         if task.model_call is not None:
             self._hear_model(task, task.model_call)
         elif call is not None:
@@ -181,8 +131,12 @@ class Play(Author):
             self._begin_something(task)
 
     def _begin_something(self, task: world.Task) -> None:
-        chance = self._dice.random()
-        if chance < 0.35:
+        if task.follows_plan and self.follow(task):
+            return
+        chance = self.dice.random()
+        if chance < 0.1:
+            self.think(task)
+        elif chance < 0.35:
             failed = task.failed_call
             self.tell(
                 task,
@@ -195,17 +149,16 @@ class Play(Author):
                 ),
             )
         elif chance < 0.75:
-            self.propose(task)
+            for _ in range(self.dice.choice((1, 1, 2))):
+                self.propose(task)
         elif chance < 0.8:
             count = task.recoveries + 1
             self.tell(task, events.TaskRecovered(task_id=task.task_id, count=count))
         elif chance < 0.9:
-            text = self.content(task.conversation_id)
-            self.tell(task, events.AnswerGiven(task_id=task.task_id, text=text))
-            self.move(task, state.TaskState.COMPLETED)
+            self.answer(task.task_id)
         else:
             others = [*FINAL_STATES, state.TaskState.PARKED, state.TaskState.MODEL_UNAVAILABLE]
-            self.move(task, self._dice.choice(others), "it could not go on")
+            self.move(task, self.dice.choice(others), "it could not go on")
 
     def propose(self, task: world.Task, repeats: ids.CallId | None = None) -> None:
         self.tell(
@@ -213,17 +166,23 @@ class Play(Author):
             events.ToolCallProposed(
                 task_id=task.task_id,
                 call_id=ids.CallId(self.new_id("call")),
-                tool=self._dice.choice(("shell_exec", "test_pure", "test_unsafe")),
+                tool=self.dice.choice(("shell_exec", "test_pure", "test_unsafe")),
                 arguments=self.content(task.conversation_id),
-                direct=self._dice.random() < 0.3,
+                direct=self.dice.random() < 0.3,
                 repeats=repeats,
+                step_id=self._step(task),
             ),
         )
 
+    def _step(self, task: world.Task) -> str | None:
+        """The step of the plan that runs."""
+        running = (s.step_id for s in task.plan if s.status is world.StepStatus.RUNNING)
+        return next(running, None)
+
     def _hear_model(self, task: world.Task, call: world.ModelCall) -> None:
-        if self._dice.random() < 0.2:
+        if self.dice.random() < 0.2:
             faults: tuple[events.ModelCallFault, ...] = ("died", "overflow", "stalled")
-            self._fail_model(task, call, self._dice.choice(faults))
+            self._fail_model(task, call, self.dice.choice(faults))
             return
         self.tell(
             task,
@@ -234,7 +193,7 @@ class Play(Author):
                 finish_reason="stop",
                 slot="main",
                 usage=messages.Usage(prompt_tokens=12, completion_tokens=3),
-                script_line=self._dice.choice((None, 0, 7)),
+                script_line=self.dice.choice((None, 0, 7)),
             ),
         )
 
@@ -252,19 +211,19 @@ class Play(Author):
         match call.status:
             case world.CallStatus.PROPOSED:
                 self._inspect(task, call)
-            case world.CallStatus.INSPECTED if self._dice.random() < 0.5:
+            case world.CallStatus.INSPECTED if self.dice.random() < 0.5:
                 self._ask(task, call)
             case world.CallStatus.INSPECTED | world.CallStatus.APPROVED:
                 self._start(task, call)
-            case world.CallStatus.STARTED if self._dice.random() < 0.3:
+            case world.CallStatus.STARTED if self.dice.random() < 0.3:
                 self._end_call(task, call, events.CallOutcome.OUTCOME_UNKNOWN)
                 self.move(task, state.TaskState.AWAITING_DECISION)
             case _:
                 outcomes = (events.CallOutcome.FINISHED, events.CallOutcome.FAILED)
-                self._end_call(task, call, self._dice.choice(outcomes))
+                self._end_call(task, call, self.dice.choice(outcomes))
 
     def _inspect(self, task: world.Task, call: world.ToolCall) -> None:
-        if self._dice.random() < 0.1:
+        if self.dice.random() < 0.1:
             self._end_call(task, call, events.CallOutcome.REFUSED)
             return
         self.tell(
@@ -272,7 +231,7 @@ class Play(Author):
             events.ToolCallInspected(
                 task_id=task.task_id,
                 call_id=call.call_id,
-                effect=self._dice.choice(list(contract.Effect)),
+                effect=self.dice.choice(list(contract.Effect)),
                 digest=self.new_id("digest"),
                 verdict=verdicts.Verdict.ASK,
                 reasons=("it writes",),
@@ -290,19 +249,19 @@ class Play(Author):
                 digest=call.digest,
                 card=self.content(task.conversation_id),
                 reasons=("it writes",),
-                always_allowed=self._dice.random() < 0.5,
-                expires_ms=self._now_ms + 1000,
+                always_allowed=self.dice.random() < 0.5,
+                expires_ms=self.now_ms + 1000,
             ),
         )
         self.move(task, state.TaskState.AWAITING_APPROVAL)
 
     def _resolve(self, task: world.Task) -> None:
-        call = task.open_call()
+        call = first_open(task)
         assert call is not None
         assert call.approval_id is not None
-        outcome = self._dice.choice(list(events.ApprovalOutcome))
+        outcome = self.dice.choice(list(events.ApprovalOutcome))
         denied = outcome is events.ApprovalOutcome.DENIED
-        goes_on = denied and self._dice.random() < 0.5
+        goes_on = denied and self.dice.random() < 0.5
         self.tell(
             task,
             events.ApprovalResolved(
@@ -337,6 +296,7 @@ class Play(Author):
         self, task: world.Task, call: world.ToolCall, outcome: events.CallOutcome
     ) -> None:
         known = outcome is not events.CallOutcome.OUTCOME_UNKNOWN
+        changed = call.status is world.CallStatus.STARTED and self.dice.random() < 0.3
         self.tell(
             task,
             events.ToolCallEnded(
@@ -344,18 +304,21 @@ class Play(Author):
                 call_id=call.call_id,
                 outcome=outcome,
                 result=self.content(task.conversation_id) if known else None,
-                duration_ms=self._dice.randint(0, 900),
+                duration_ms=self.dice.randint(0, 900),
+                commit=self.new_id("commit") if changed else "",
+                files=("a.py",) if changed else (),
+                diff=self.content(task.conversation_id) if changed else None,
             ),
         )
 
     def _decide(self, task: world.Task) -> None:
         """What a person says to a task that waits for a decision."""
         unknown = task.unknown_calls()
-        abandoned = self._dice.random() < 0.2
+        abandoned = self.dice.random() < 0.2
         if abandoned or not unknown or task.state is not state.TaskState.AWAITING_DECISION:
             decision = events.Decision.ABANDON if abandoned else events.Decision.RETRY
         else:
-            decision = self._dice.choice((events.Decision.MARK_DONE, events.Decision.RUN_AGAIN))
+            decision = self.dice.choice((events.Decision.MARK_DONE, events.Decision.RUN_AGAIN))
         call_id = unknown[-1].call_id if unknown else None
         self.tell(
             task,

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from daemon.domain import decisions, errors, events, ids, inputs, state
+from daemon.domain import decisions, errors, events, ids, inputs, state, views
 from tests.contract.storage import histories
 from tests.contract.storage.conftest import Store
 from tests.contract.storage.test_commit import keep
+from tools import contract
 
 DAY_MS = 24 * 3600 * 1000
 ABSENT = ids.ArtifactId("0" * 64)
@@ -121,6 +122,8 @@ async def test_the_outcome_of_an_approval_is_known(store: Store, seed: int) -> N
     await keep(store, history, seed)
     outcomes: dict[ids.ApprovalId, events.ApprovalOutcome | None] = {}
     for one in history.recorded:
+        if one.conversation_id in history.deleted():
+            continue
         if isinstance(one.event, events.ApprovalRequested):
             outcomes[one.event.approval_id] = None
         elif isinstance(one.event, events.ApprovalResolved):
@@ -139,3 +142,155 @@ async def test_the_first_attachment_that_is_missing_is_named(store: Store) -> No
     assert found.missing_artifact == ABSENT
     odd = ids.ArtifactId("../ducklm.db")
     assert (await store.known(submit(attachments=(odd,)))).missing_artifact == odd
+
+
+def of(
+    chat: ids.ConversationId, kind: type[inputs.DeleteConversation] | type[inputs.UndoExchange]
+) -> inputs.DeleteConversation | inputs.UndoExchange:
+    return kind(
+        credential="local", principal=histories.OWNER, correlation_id="c", conversation_id=chat
+    )
+
+
+def compact(chat: ids.ConversationId) -> inputs.CompactConversation:
+    return inputs.CompactConversation(
+        credential="local",
+        principal=histories.OWNER,
+        correlation_id="c",
+        conversation_id=chat,
+        origin=histories.Play(0).origin("chat"),
+    )
+
+
+def feedback(task_id: str) -> inputs.GiveFeedback:
+    return inputs.GiveFeedback(
+        credential="local",
+        principal=histories.OWNER,
+        correlation_id="c",
+        task_id=ids.TaskId(task_id),
+        good=True,
+    )
+
+
+def register(name: str, folder: str) -> inputs.RegisterProject:
+    return inputs.RegisterProject(
+        credential="local", principal=histories.OWNER, correlation_id="c", name=name, folder=folder
+    )
+
+
+async def test_what_is_done_to_a_conversation_knows_whether_it_is_there(store: Store) -> None:
+    play = histories.Play(1)
+    chat, gone = play.begin_conversation(), play.begin_conversation()
+    play.answer(play.submit(gone))
+    task_id = play.submit(gone)
+    play.delete(gone)
+    await keep(store, play.history)
+    for given, there in ((chat, True), (gone, False), (ids.ConversationId("nowhere"), False)):
+        for write in (of(given, inputs.DeleteConversation), of(given, inputs.UndoExchange)):
+            found = await store.known(write)
+            assert (found.conversation_exists, found.last_task) == (there, None)
+        assert (await store.known(compact(given))).conversation_exists is there
+        assert (await store.known(submit(conversation_id=given))).conversation_exists is there
+    assert not (await store.known(cancel(task_id))).task_exists
+
+
+async def test_an_undo_knows_the_last_task_that_ended_and_is_not_undone(store: Store) -> None:
+    play = histories.Play(1)
+    chat, other = play.begin_conversation("/project"), play.begin_conversation()
+    first, second, third = (play.submit(chat) for _ in range(3))
+    play.answer(first)
+    play.move(play.history.folded.tasks[second], state.TaskState.CANCELLED)
+    play.answer(play.submit(other))
+    play.answer(play.submit(chat, events.TaskKind.COMPACT))
+    kept = 0
+
+    async def last() -> inputs.LastTask | None:
+        nonlocal kept
+        await store.commit(play.history.recorded[kept:], [])
+        kept = len(play.history.recorded)
+        return (await store.known(of(chat, inputs.UndoExchange))).last_task
+
+    expected = inputs.LastTask(task_id=second, folder="/project", commits=(), left=())
+    assert await last() == expected
+    play.undo(chat, second)
+    assert await last() == expected.but({"task_id": first})
+    change(play, third)
+    play.answer(third)
+    (view,) = (await store.tasks(1, None, chat, frozenset({state.TaskState.QUEUED}))).rows
+    assert (view.task_id, view.left) == (third, ())
+    found = await last()
+    assert found is not None
+    assert (found.task_id, found.commits) == (third, ("c1",))
+    assert len(found.left) == 1
+    for task_id in (third, first):
+        play.undo(chat, task_id)
+    assert await last() is None
+
+
+def change(play: histories.Play, task_id: ids.TaskId) -> None:
+    """Have a task do two things, of which a commit holds one."""
+    play.move(play.history.folded.tasks[task_id], state.TaskState.RUNNING)
+    for commit in ("c1", ""):
+        play.propose(play.history.folded.tasks[task_id])
+        call = play.history.folded.tasks[task_id].calls[-1]
+        started = events.ToolCallStarted(
+            task_id=task_id,
+            call_id=call.call_id,
+            digest="d",
+            effect=contract.Effect.UNSAFE,
+            attempt=1,
+        )
+        ended = events.ToolCallEnded(
+            task_id=task_id,
+            call_id=call.call_id,
+            outcome=events.CallOutcome.FINISHED,
+            commit=commit,
+        )
+        for event in (started, ended):
+            play.tell(play.history.folded.tasks[task_id], event)
+
+
+async def test_feedback_knows_whether_its_task_answered(store: Store) -> None:
+    play = histories.Play(1)
+    chat = play.begin_conversation()
+    answered, waiting = play.submit(chat), play.submit(chat)
+    play.answer(answered)
+    await keep(store, play.history)
+    for task_id, expected in (
+        (answered, inputs.Known(task_exists=True, task_answered=True, task_conversation=chat)),
+        (waiting, inputs.Known(task_exists=True, task_conversation=chat)),
+        ("task-of-nobody", inputs.Known()),
+    ):
+        assert await store.known(feedback(task_id)) == expected
+
+
+async def test_a_project_is_known_by_its_name_and_its_folder(store: Store) -> None:
+    assert await store.projects() == ()
+    projects = [
+        decisions.ProjectRecord(name=name, folder=folder, created_ms=7)
+        for name, folder in (("pond", "/a"), ("duck", "/b"))
+    ]
+    await store.commit([], projects)
+    assert await store.projects() == (
+        views.ProjectView(name="duck", folder="/b", created_ms=7),
+        views.ProjectView(name="pond", folder="/a", created_ms=7),
+    )
+    for name, folder, known_folder, known_name in (
+        ("pond", "/b", "/a", "duck"),
+        ("pond", "/c", "/a", None),
+        ("egg", "/a", None, "pond"),
+        ("egg", "/c", None, None),
+    ):
+        found = await store.known(register(name, folder))
+        assert (found.project_folder, found.project_name) == (known_folder, known_name)
+
+
+@pytest.mark.parametrize(("name", "folder"), [("pond", "/b"), ("egg", "/a")])
+async def test_a_project_has_its_name_and_folder_for_itself(
+    store: Store, name: str, folder: str
+) -> None:
+    first = decisions.ProjectRecord(name="pond", folder="/a", created_ms=7)
+    await store.commit([], [first])
+    with pytest.raises(errors.StorageFault):
+        await store.commit([], [first.but({"name": name, "folder": folder})])
+    assert len(await store.projects()) == 1

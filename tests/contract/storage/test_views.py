@@ -45,7 +45,8 @@ async def everything(store: Store, history: histories.History) -> list[object]:
         said.append(await store.conversation(chat.conversation_id))
         said.append(await store.tasks(5, None, chat.conversation_id))
         middle = history.folded.head_seq // 2
-        said.append(await store.exchanges(chat.conversation_id, middle, 3))
+        said.append(await store.history(chat.conversation_id, middle, 3))
+        said.append(await store.history(chat.conversation_id, 2 * middle, 99))
     said.extend([await store.task(task.task_id) for task in tasks])
     said.extend([await store.tasks(4, None, None, frozenset({each})) for each in state.TaskState])
     said.append(await paged(lambda before: store.tasks(4, before, None, state.FINAL)))
@@ -67,10 +68,15 @@ async def test_every_store_projects_a_history_alike(
 async def test_projections_agree_with_the_folded_state(store: Store, seed: int) -> None:
     history = histories.random_history(seed, 400)
     await keep(store, history, seed)
-    live = history.folded.tasks
+    live = {
+        task.task_id: task
+        for task in history.folded.tasks.values()
+        if task.conversation_id not in history.deleted()
+    }
     for task in live.values():
         view = await store.task(task.task_id)
         assert view is not None
+        assert (view.kind, view.undone) == (task.kind, False)
         assert (view.state, view.reason, view.answer) == (task.state, task.reason, task.answer)
         unknown = [call.call_id for call in task.unknown_calls()]
         assert [call.call_id for call in view.unknown_calls] == unknown
@@ -97,26 +103,6 @@ async def test_lists_come_newest_first_and_end(store: Store) -> None:
     assert len((await store.tasks(9, None, chat, queued)).rows) == 5
     running = frozenset({state.TaskState.RUNNING})
     assert (await store.tasks(9, None, chat, running)).rows == ()
-
-
-async def test_exchanges_are_the_last_answered_messages_oldest_first(store: Store) -> None:
-    play = histories.Play(2)
-    chat, other = play.begin_conversation(), play.begin_conversation()
-    answered = []
-    for number in range(6):
-        task_id = play.submit(other if number == 2 else chat)
-        task = play.history.folded.tasks[task_id]
-        play.move(task, state.TaskState.RUNNING)
-        if number != 4:
-            text = play.content(chat)
-            play.tell(task, events.AnswerGiven(task_id=task_id, text=text))
-            answered.append((task.submitted_seq, task.text, text))
-        play.move(task, state.TaskState.COMPLETED)
-    await keep(store, play.history)
-    found = await store.exchanges(chat, answered[4][0], 2)
-    assert [(each.text, each.answer) for each in found] == [answered[1][1:], answered[3][1:]]
-    assert len(await store.exchanges(chat, play.history.folded.head_seq + 1, 99)) == 4
-    assert await store.exchanges(ids.ConversationId("nowhere"), 99, 9) == ()
 
 
 async def test_what_is_not_there_is_none(store: Store) -> None:
