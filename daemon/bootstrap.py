@@ -22,9 +22,8 @@ from pathlib import Path
 
 import structlog
 
-from daemon import exits, logs, model_slots, workplace
+from daemon import exits, kits, logs, model_slots, workplace
 from daemon.config import settings as configured
-from daemon.decide import turn
 from daemon.domain import errors, inputs, redaction, views
 from daemon.models import slots
 from daemon.rpc import backend, credentials, server
@@ -195,12 +194,7 @@ class Daemon:
         )
         models = await stack.enter_async_context(model_slots.started(self._chosen))
         offered = self._tools()
-        rules = turn.Rules(
-            limits=limits,
-            tools={name: tool.spec for name, tool in offered.items()},
-            system_prompt=self._chosen.system_prompt,
-            owners=self._chosen.daemon.owner,
-        )
+        rules = kits.rules(self._chosen, {name: tool.spec for name, tool in offered.items()})
         current = await resume.load(store)
         known = credentials.load(self._token, await store.live_tokens())
         kept = contents.Contents(store)
@@ -218,7 +212,15 @@ class Daemon:
         keep_ms = limits.secret_seconds * 1000
         secrets = vault.Vault(self._clock, keep_ms, self._redactor)
         performer = effects.Effects(
-            model_calls.ModelCalls(models, store, kept, box, publish, limits.history_exchanges),
+            model_calls.ModelCalls(
+                models,
+                store,
+                kept,
+                box,
+                publish,
+                limits.history_exchanges,
+                self._chosen.skills,
+            ),
             self._tool_calls(offered, judging, secrets, store.artifacts, kept, box, publish),
             timers,
             box,

@@ -5,13 +5,13 @@ import re
 import urllib.parse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 import pydantic
 
-from daemon.config import layers, upgrade
+from daemon.config import layers, texts, upgrade
+from daemon.decide import turn
 from daemon.domain import base, errors, limits, messages, principals
 
 SCRIPTED_PREFIX = "scripted:"
@@ -64,6 +64,14 @@ class Web(base.Value):
         return url
 
 
+class Agent(base.Value):
+    """How the agent thinks. `compile`: whether a model makes directives of what the thinker says;
+    "auto" when the role json_compiler has slots of its own. `critic`: whether one judges steps."""
+
+    compile: Literal["auto", "always", "never"]
+    critic: bool
+
+
 class DaemonFile(base.Value):
     """daemon.toml."""
 
@@ -73,6 +81,7 @@ class DaemonFile(base.Value):
     owner: principals.Owners
     tools: Tools
     web: Web
+    agent: Agent
     limits: limits.Limits
 
 
@@ -143,7 +152,17 @@ class Settings:
     daemon: DaemonFile
     models: ModelsFile
     system_prompt: str
+    prompts: Mapping[messages.Purpose, str]
+    skills: Mapping[str, turn.Skill]
     notices: tuple[str, ...]
+
+    @property
+    def compiles(self) -> bool:
+        """Whether directives are compiled by a call of their own."""
+        wanted = self.daemon.agent.compile
+        return wanted == "always" or (
+            wanted == "auto" and messages.Role.JSON_COMPILER in self.models.roles
+        )
 
 
 _DAEMON_SECTIONS = frozenset(DaemonFile.model_fields) - {"version"}
@@ -174,8 +193,10 @@ def load(places: Places, variables: Mapping[str, str]) -> Settings:
     models = _check(ModelsFile, models_layers, faults)
     if daemon is None or models is None or faults:
         raise errors.ConfigFault(faults)
-    prompt = _prompt(places, "system.md")
-    return Settings(daemon, models, prompt, tuple(notices))
+    folders = (places.xdg_config, places.config_folder)
+    read = texts.prompts(folders)
+    skills = texts.skills(folders)
+    return Settings(daemon, models, read.system, read.by_purpose, skills, tuple(notices))
 
 
 def _collect(
@@ -248,12 +269,3 @@ def _line(found: Sequence[layers.Layer], path: tuple[int | str, ...], reason: st
     if reason == "Extra inputs are not permitted":
         plain = "there is no such setting"
     return f"{place.source}: {key}: {plain}" if key else f"{place.source}: {plain}"
-
-
-def _prompt(places: Places, name: str) -> str:
-    for folder in (places.config_folder, places.xdg_config):
-        path = folder / "prompts" / name if folder is not None else None
-        if path is not None and path.is_file():
-            return path.read_text(encoding="utf-8").strip()
-    packaged = resources.files(layers.PACKAGED) / "prompts" / name
-    return packaged.read_text(encoding="utf-8").strip()

@@ -11,22 +11,23 @@ from daemon.domain import directives, events, ids, state, world
 
 _MOST_REFUSALS = 2
 _CODER_STEP = "edit"
+_NO_CODER = "there is no coder here: use the tools"
 _FAILED = (events.CallOutcome.FAILED, events.CallOutcome.REFUSED)
 
 
 def fault(current: turn.Turn, task: world.Task, wanted: directives.Directive) -> str:
     """Why a directive cannot be carried out, in a clause; empty when it can."""
-    tools = dict(current.kit(task).tools)
+    kit = current.kit(task)
+    tools = dict(kit.tools)
     match wanted:
         case directives.UseTool():
             return arguments.tool_fault(tools, wanted)
         case directives.Plan():
-            codes = any(step.kind == "coder" for step in wanted.steps)
-            if codes and calls.EDITS not in tools:
-                return "no step can edit files here: its tool is turned off"
+            if not kit.codes and any(step.kind == "coder" for step in wanted.steps):
+                return _NO_CODER
             return planning.fault(tools, wanted)
         case directives.Coder():
-            return "" if calls.EDITS in tools else "files cannot be edited here: use the tools"
+            return "" if kit.codes else _NO_CODER
         case directives.Respond() | directives.Fail():
             return ""
         case _:

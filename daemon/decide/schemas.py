@@ -12,42 +12,38 @@ from daemon.domain import directives
 from tools import contract
 
 _RESPOND = json.dumps({"kind": "respond"}, separators=(",", ":"))
+_TEXT = {"type": "string"}
 
 
-def directive(tools: Mapping[str, contract.ToolSpec]) -> str:
-    """The schema of what may come next."""
+def directive(tools: Mapping[str, contract.ToolSpec], codes: bool) -> str:
+    """The schema of what may come next; `codes` when a coder can change files."""
     calls = [
         _object(
             {
                 "kind": {"const": "tool"},
                 "tool": {"const": spec.name},
-                "arguments": json.loads(spec.parameters),
+                "arguments": _loose(json.loads(spec.parameters)),
             }
         )
         for spec in tools.values()
     ]
-    steps = [_step("tool", spec) for spec in tools.values()] + [_step("coder"), _step("respond")]
+    steps = [_step("tool", spec) for spec in tools.values()] + [_step("respond")]
+    if codes:
+        steps.append(_step("coder"))
     listed = {
         "type": "array",
         "items": {"anyOf": steps},
         "minItems": 1,
         "maxItems": directives.MOST_STEPS,
     }
-    text = {"type": "string"}
     return json.dumps(
         {
             "anyOf": [
                 _object({"kind": {"const": "respond"}}),
                 *calls,
                 _object({"kind": {"const": "plan"}, "steps": listed}),
-                _object(
-                    {
-                        "kind": {"const": "coder"},
-                        "instruction": text,
-                        "files": {"type": "array", "items": text, "maxItems": 8},
-                    }
-                ),
-                _object({"kind": {"const": "fail"}, "reason": text}),
+                *([_coder()] if codes else []),
+                _object({"kind": {"const": "fail"}, "reason": _TEXT}),
             ]
         },
         separators=(",", ":"),
@@ -59,6 +55,11 @@ def without_text(text: str) -> bool:
     return "".join(text.split()) == _RESPOND
 
 
+def _coder() -> dict[str, object]:
+    files = {"type": "array", "items": _TEXT, "maxItems": 8}
+    return _object({"kind": {"const": "coder"}, "instruction": _TEXT, "files": files})
+
+
 def _step(kind: str, spec: contract.ToolSpec | None = None) -> dict[str, object]:
     names: dict[str, object] = {
         "id": {"type": "string", "minLength": 1, "maxLength": 8},
@@ -66,9 +67,37 @@ def _step(kind: str, spec: contract.ToolSpec | None = None) -> dict[str, object]
         "kind": {"const": kind},
     }
     if spec is not None:
-        names |= {"tool": {"const": spec.name}, "arguments": json.loads(spec.parameters)}
+        names |= {"tool": {"const": spec.name}, "arguments": _loose(json.loads(spec.parameters))}
     after = {"type": "array", "items": {"type": "string", "maxLength": 8}, "maxItems": 4}
     return _object(names | {"after": after})
+
+
+def _loose(schema: object) -> object:
+    """The shape of a tool's arguments as a grammar can hold it.
+
+    What it cannot (bounds, patterns, kinds that we do not write) is left to the validation of the
+    arguments; a grammar that says too little costs a repair, one that cannot be made costs the turn.
+    """
+    if not isinstance(schema, dict):
+        return {}
+    if "enum" in schema or "const" in schema:
+        return {key: schema[key] for key in ("enum", "const") if key in schema}
+    match schema.get("type"):
+        case "object" if isinstance(schema.get("properties"), dict):
+            return {
+                "type": "object",
+                "properties": {k: _loose(v) for k, v in schema["properties"].items()},
+                "required": schema.get("required", []),
+                "additionalProperties": False,
+            }
+        case "array":
+            return {"type": "array", "items": _loose(schema.get("items"))}
+        case "integer" if schema.get("minimum") in (0, 1):
+            return {"type": "integer", "minimum": schema["minimum"]}
+        case "string" | "integer" | "number" | "boolean" | "null" as kind:
+            return {"type": kind}
+        case _:
+            return {}
 
 
 def _object(properties: dict[str, object]) -> dict[str, object]:

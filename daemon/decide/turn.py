@@ -41,6 +41,8 @@ class Kit(base.Value):
 
     system_prompt: str
     tools: Mapping[str, contract.ToolSpec]
+    codes: bool = False
+    """A coder can change files."""
     directive_schema: str = ""
     generation: Mapping[messages.Role, Generation] = {}
     uses_skills: bool = True
