@@ -1,4 +1,4 @@
-"""What is told of trust, grants and secrets: one notice for each of their events.
+"""What is told of trust, grants, secrets, steps and conversations: one notice an event.
 
 Answers for: the plain words of these events. It must never hold state, and no secret comes here.
 """
@@ -14,8 +14,8 @@ SOURCES_NAMED: typing.Final = 5
 
 
 def of(event: events_pb2.Event) -> Sequence[views.View]:
-    """The notice of an event of trust, a grant or a secret; none for any other."""
-    text = _text(event)
+    """The notice of an event; none where it has none."""
+    text = _text(event) or _text_of_conversation(event)
     return (views.Notice(event.task_id, text),) if text else ()
 
 
@@ -42,6 +42,51 @@ def _text(event: events_pb2.Event) -> str:
             return texts.SECRET_PROVIDED.format(by=event.secret_provided.principal)
         case _:
             return ""
+
+
+def _text_of_conversation(event: events_pb2.Event) -> str:
+    match event.WhichOneof("kind"):
+        case "task_steered":
+            return texts.TASK_STEERED.format(text=event.task_steered.text)
+        case "conversation_deleted":
+            return texts.CONVERSATION_DELETED.format(by=event.conversation_deleted.principal)
+        case "conversation_compacted":
+            return texts.CONVERSATION_COMPACTED
+        case "exchange_undone":
+            return texts.EXCHANGE_UNDONE.format(by=event.exchange_undone.principal)
+        case "project_reverted":
+            fault = event.project_reverted.fault
+            return texts.REVERT_FAILED.format(why=fault) if fault else texts.REVERTED
+        case "feedback_given":
+            return _feedback(event.feedback_given)
+        case _:
+            return ""
+
+
+def _feedback(given: events_pb2.FeedbackGiven) -> str:
+    pattern = texts.FEEDBACK_WITH_TEXT if given.text else texts.FEEDBACK
+    worth = texts.FEEDBACK_GOOD if given.good else texts.FEEDBACK_BAD
+    return pattern.format(worth=worth, by=given.principal, text=given.text)
+
+
+def judgement(task_id: str, judged: events_pb2.StepJudged, goal: str) -> Sequence[views.View]:
+    """What the critic says of a step; nothing where the plan simply goes on."""
+    if judged.follows == "continue":
+        return ()
+    scores = ", ".join(
+        texts.STEP_SCORE.format(name=name, score=score)
+        for name, known, score in (
+            (texts.CORRECTNESS, judged.HasField("correctness"), judged.correctness),
+            (texts.USEFULNESS, judged.HasField("usefulness"), judged.usefulness),
+            (texts.SAFETY, judged.HasField("safety"), judged.safety),
+        )
+        if known
+    )
+    follows = texts.STEP_FOLLOWS.get(judged.follows, judged.follows)
+    text = texts.STEP_JUDGED.format(goal=goal, follows=follows)
+    text += texts.STEP_SCORES.format(scores=scores) if scores else ""
+    text += texts.STEP_NOTE.format(note=judged.note) if judged.note else ""
+    return (views.Notice(task_id, text),)
 
 
 def _granted(created: events_pb2.GrantCreated) -> str:

@@ -12,11 +12,9 @@ import json
 import typing
 from collections.abc import Sequence
 
-from bots import notices, texts, views
+from bots import notices, plans, speech, texts, views
 from proto.ducklm.v1 import approvals_pb2, common_pb2, events_pb2
 
-# Roles whose text is meant for the daemon, not for a person.
-MACHINE_ROLES: typing.Final = frozenset({"json_compiler", "critic", "recall", "sys_util"})
 FINAL_STATES: typing.Final = frozenset(
     {
         common_pb2.COMPLETED,
@@ -44,43 +42,6 @@ ANSWERING_OUTCOMES: typing.Final = frozenset(
         events_pb2.ToolCallEnded.REFUSED,
     }
 )
-_DIRECTIVE_FENCE: typing.Final = "```json"
-
-
-@dataclasses.dataclass
-class _ModelCall:
-    """The text of one model call: all that is known of it and how much of that was shown."""
-
-    call_id: str
-    visible: bool = True
-    text: str = ""
-    shown: int = 0  # characters of text that were shown or passed over
-
-    def take(self, offset: int, piece: str) -> None:
-        """Add a piece; what is known already and what leaves a gap is passed over."""
-        known = len(self.text)
-        if offset <= known < offset + len(piece):
-            self.text += piece[known - offset :]
-
-    def release(self) -> str:
-        """The text that may be shown now and was not yet."""
-        if not self.visible or (not self.shown and _may_be_directive(self.text)):
-            return ""
-        rest = self.text[self.shown :]
-        if not self.was_shown:
-            rest = rest.lstrip()
-            if not rest:
-                return ""
-        self.shown = len(self.text)
-        return rest
-
-    @property
-    def was_shown(self) -> bool:
-        return self.shown > 0
-
-    @property
-    def shown_text(self) -> str:
-        return self.text[: self.shown].lstrip()
 
 
 @dataclasses.dataclass
@@ -90,20 +51,20 @@ class _ToolCall:
     output: str = ""  # live text so far
 
 
-@dataclasses.dataclass
 class _Task:
     """What the fold remembers of a task until it ends."""
 
-    model_calls: dict[str, _ModelCall] = dataclasses.field(default_factory=dict)
-    tool_calls: dict[str, _ToolCall] = dataclasses.field(default_factory=dict)
-    last_shown_call_id: str = ""
-    used_a_model: bool = False
+    def __init__(self, task_id: str) -> None:
+        self.speech = speech.Speech(task_id)
+        self.plan = plans.Plan(task_id)
+        self.used_a_model = False
+        self._tool_calls: dict[str, _ToolCall] = {}
 
-    def model_call(self, call_id: str) -> _ModelCall:
-        return self.model_calls.setdefault(call_id, _ModelCall(call_id))
+    def propose(self, call_id: str, tool: str, command: str) -> None:
+        self._tool_calls[call_id] = _ToolCall(tool, command)
 
     def tool_call(self, call_id: str) -> _ToolCall:
-        return self.tool_calls.setdefault(call_id, _ToolCall("", ""))
+        return self._tool_calls.setdefault(call_id, _ToolCall("", ""))
 
 
 class Presenter:
@@ -129,15 +90,13 @@ class Presenter:
                 typing.assert_never(kind)
 
     def _task(self, task_id: str) -> _Task:
-        return self._tasks.setdefault(task_id, _Task())
+        return self._tasks.setdefault(task_id, _Task(task_id))
 
     def _live(self, live: events_pb2.LiveText) -> Sequence[views.View]:
         task = self._task(live.task_id)
         if live.tool:
             return _tool_output(task.tool_call(live.call_id), live)
-        call = task.model_call(live.call_id)
-        call.take(live.offset, live.text)
-        return _pieces(task, live.task_id, call)
+        return task.speech.live(live)
 
     def _progress(self, progress: events_pb2.Progress) -> Sequence[views.View]:
         stages = {
@@ -150,7 +109,12 @@ class Presenter:
         if stage is None:
             return ()
         view = views.Progress(
-            progress.task_id, stage, progress.done, progress.total, progress.elapsed_ms
+            task_id=progress.task_id,
+            stage=stage,
+            done=progress.done,
+            total=progress.total,
+            elapsed_ms=progress.elapsed_ms,
+            purpose=self._task(progress.task_id).speech.purpose(progress.call_id),
         )
         return (view,)
 
@@ -170,9 +134,15 @@ class Presenter:
             case "task_decided":
                 return (_decided(event.task_id, event.task_decided),)
             case "answer_given":
-                return self._answer(event.task_id, event.answer_given.text)
+                return (self._task(event.task_id).speech.answered(event.answer_given.text),)
             case "model_call_started" | "model_call_finished" | "model_call_failed":
                 return self._model_event(event)
+            case "directive_taken":
+                return self._task(event.task_id).speech.directed(event.directive_taken)
+            case "reply_refused":
+                return self._task(event.task_id).speech.refused(event.reply_refused)
+            case "plan_made" | "step_started" | "step_judged" | "step_ended":
+                return self._plan_event(event)
             case (
                 "tool_call_proposed"
                 | "tool_call_inspected"
@@ -190,6 +160,12 @@ class Presenter:
                 | "grant_revoked"
                 | "secret_requested"
                 | "secret_provided"
+                | "task_steered"
+                | "conversation_deleted"
+                | "conversation_compacted"
+                | "exchange_undone"
+                | "project_reverted"
+                | "feedback_given"
             ):
                 return notices.of(event)
             case "conversation_created" | "conversation_updated" | None:
@@ -207,53 +183,48 @@ class Presenter:
             return (views.Waiting(task_id, change.to, change.reason),)
         return ()
 
-    def _answer(self, task_id: str, answer: str) -> Sequence[views.View]:
-        task = self._task(task_id)
-        call = task.model_calls.get(task.last_shown_call_id)
-        shown = call.shown_text if call else ""
-        if shown and answer.strip() == shown.strip():
-            return (views.AnswerText(task_id, answer, rest="", continues=True),)
-        if shown and answer.startswith(shown):
-            rest = answer[len(shown) :]
-            return (views.AnswerText(task_id, answer, rest, continues=True),)
-        return (views.AnswerText(task_id, answer, rest=answer, continues=False),)
-
     def _model_event(self, event: events_pb2.Event) -> Sequence[views.View]:
         task, task_id = self._task(event.task_id), event.task_id
         task.used_a_model = True
         if event.HasField("model_call_started"):
-            started = event.model_call_started
-            task.model_call(started.call_id).visible = started.role not in MACHINE_ROLES
-            return _dropped(task, task_id, started.replaces_call_id)
+            return task.speech.started(event.model_call_started)
         if event.HasField("model_call_finished"):
-            finished = event.model_call_finished
-            cut = finished.finish_reason == "length"
-            return _call_ended(task, task_id, finished.call_id, finished.text, cut)
+            return task.speech.finished(event.model_call_finished)
         failed = event.model_call_failed
-        known = task.model_call(failed.call_id).text
-        text = failed.text if failed.text.startswith(known) else known
-        shown = _call_ended(task, task_id, failed.call_id, text, cut=False)
+        shown = task.speech.failed(failed)
         if failed.fault == "cancelled":
             return shown
         text = texts.MODEL_CALL_FAILED.format(reason=failed.message or failed.fault)
         return (*shown, views.Notice(task_id, text))
+
+    def _plan_event(self, event: events_pb2.Event) -> Sequence[views.View]:
+        task = self._task(event.task_id)
+        if event.HasField("plan_made"):
+            return task.plan.made(event.plan_made)
+        if event.HasField("step_started"):
+            withdrawn = task.speech.step_begins(event.step_started)
+            return (*withdrawn, *task.plan.started(event.step_started))
+        if event.HasField("step_ended"):
+            return task.plan.ended(event.step_ended)
+        judged = event.step_judged
+        return notices.judgement(event.task_id, judged, task.plan.goal(judged.step_id))
 
     def _tool_event(self, event: events_pb2.Event) -> Sequence[views.View]:
         task, task_id = self._task(event.task_id), event.task_id
         if event.HasField("tool_call_proposed"):
             proposed = event.tool_call_proposed
             command = summary(proposed.tool, proposed.arguments_json)
-            task.tool_calls[proposed.call_id] = _ToolCall(proposed.tool, command)
+            task.propose(proposed.call_id, proposed.tool, command)
         elif event.HasField("tool_call_started"):
             started = event.tool_call_started
             call = task.tool_call(started.call_id)
-            task.last_shown_call_id = ""  # what is said after a tool ran begins anew
+            task.speech.tool_begins()
             view = views.ToolStarted(
                 task_id, started.call_id, call.tool, call.command, started.attempt, started.basis
             )
             return (view,)
         elif event.HasField("tool_call_ended"):
-            return (_tool_ended(task, task_id, event.tool_call_ended),)
+            return _tool_ended(task, task_id, event.tool_call_ended)
         elif event.HasField("approval_requested"):
             return (_card(task_id, event.approval_requested),)
         elif event.HasField("approval_resolved"):
@@ -288,43 +259,6 @@ def summary(tool: str, arguments_json: str) -> str:
     return f"{tool} {json.dumps(arguments, ensure_ascii=False)}"
 
 
-def _may_be_directive(text: str) -> bool:
-    """Whether a text may turn out to be a directive in JSON, which nobody wants to read."""
-    start = text.lstrip()[: len(_DIRECTIVE_FENCE)]
-    return start.startswith("{") or (bool(start) and _DIRECTIVE_FENCE.startswith(start))
-
-
-def _pieces(task: _Task, task_id: str, call: _ModelCall) -> Sequence[views.View]:
-    piece = call.release()
-    if not piece:
-        return ()
-    task.last_shown_call_id = call.call_id
-    return (views.TextPiece(task_id, call.call_id, piece),)
-
-
-def _dropped(task: _Task, task_id: str, replaced_call_id: str) -> Sequence[views.View]:
-    old = task.model_calls.pop(replaced_call_id, None) if replaced_call_id else None
-    if old is None or not old.was_shown:
-        return ()
-    task.last_shown_call_id = ""
-    return (views.TextDropped(task_id, replaced_call_id),)
-
-
-def _call_ended(
-    task: _Task, task_id: str, call_id: str, text: str, cut: bool
-) -> Sequence[views.View]:
-    call = task.model_call(call_id)
-    dropped: Sequence[views.View] = ()
-    if not text.startswith(call.text.rstrip()):  # what came live is not the outcome: show it anew
-        dropped = _dropped(task, task_id, call_id)
-        call = _ModelCall(call_id, call.visible)
-        task.model_calls[call_id] = call
-    call.take(len(call.text), text[len(call.text) :])
-    pieces = _pieces(task, task_id, call)
-    ended = (views.TextEnded(task_id, call_id, cut),) if call.was_shown else ()
-    return (*dropped, *pieces, *ended)
-
-
 def _tool_output(call: _ToolCall, live: events_pb2.LiveText) -> Sequence[views.View]:
     known = len(call.output)
     if not live.offset <= known < live.offset + len(live.text):
@@ -334,12 +268,12 @@ def _tool_output(call: _ToolCall, live: events_pb2.LiveText) -> Sequence[views.V
     return (views.ToolOutput(live.task_id, live.call_id, piece),)
 
 
-def _tool_ended(task: _Task, task_id: str, ended: events_pb2.ToolCallEnded) -> views.View:
+def _tool_ended(task: _Task, task_id: str, ended: events_pb2.ToolCallEnded) -> Sequence[views.View]:
     call = task.tool_call(ended.call_id)
     # A command that the person gave is answered with its result: once is enough.
     is_the_answer = ended.outcome in ANSWERING_OUTCOMES and not task.used_a_model
     text = "" if is_the_answer else ended.text
-    return views.ToolEnded(
+    view = views.ToolEnded(
         task_id=task_id,
         call_id=ended.call_id,
         tool=call.tool,
@@ -350,6 +284,9 @@ def _tool_ended(task: _Task, task_id: str, ended: events_pb2.ToolCallEnded) -> v
         artifact_id=ended.artifact_id,
         duration_ms=ended.duration_ms,
     )
+    if not ended.files and not ended.diff:
+        return (view,)
+    return (view, views.FilesChanged(task_id, ended.call_id, tuple(ended.files), ended.diff))
 
 
 def _card(task_id: str, requested: events_pb2.ApprovalRequested) -> views.View:

@@ -14,6 +14,7 @@ from bots import texts, views
 from proto.ducklm.v1 import approvals_pb2, common_pb2, events_pb2
 
 TAIL_LINES: typing.Final = 12
+DIFF_LINES: typing.Final = 40
 LINE_CHARACTERS: typing.Final = 200
 
 # Categories that move the cursor, hide, or change the order of what stands beside them.
@@ -33,10 +34,14 @@ class Palette:
     bold: str = ""
     warn: str = ""
     reset: str = ""
+    added: str = ""
+    removed: str = ""
 
 
 PLAIN: typing.Final = Palette()
-COLOURED: typing.Final = Palette("\x1b[2m", "\x1b[1m", "\x1b[33m", "\x1b[0m")
+COLOURED: typing.Final = Palette(
+    "\x1b[2m", "\x1b[1m", "\x1b[33m", "\x1b[0m", "\x1b[32m", "\x1b[31m"
+)
 
 
 def inert(text: str) -> str:
@@ -110,14 +115,21 @@ def view_text(view: views.View, palette: Palette = PLAIN) -> str:
             return inert(text)
         case views.TaskBegan() | views.ToolOutput():
             return ""
-        case views.TextDropped():
-            return _marked(texts.TEXT_DROPPED, palette.dim, palette)
+        case views.ThoughtPiece(text=text):
+            return _marked(inert(text), palette.dim, palette)
+        case views.TextDropped(again=again):
+            why = texts.TEXT_DROPPED if again else texts.TEXT_WITHDRAWN
+            return _marked(why, palette.dim, palette)
         case views.TextEnded(cut=cut):
             return _marked(texts.TEXT_CUT, palette.dim, palette) if cut else ""
         case views.ToolStarted():
             return _tool_started(view, palette)
         case views.ToolEnded():
             return _tool_ended(view, palette)
+        case views.FilesChanged():
+            return changes(view, palette, DIFF_LINES)
+        case views.PlanShown():
+            return _plan(view, palette)
         case views.ApprovalCard():
             return card(view, palette)
         case views.ApprovalClosed():
@@ -165,6 +177,55 @@ def _outcome(view: views.ToolEnded) -> str:
     return texts.OUTCOMES.get(name, texts.OUTCOME_OTHER)
 
 
+def changes(view: views.FilesChanged, palette: Palette, most_lines: int | None = None) -> str:
+    """The files that a call changed and how, a line's end at the terminal's; None: whole."""
+    files = ", ".join(one_line(name) for name in view.files)
+    lines = [_marked(texts.FILES_CHANGED.format(files=files), palette.dim, palette)]
+    changed = view.diff.rstrip("\n").split("\n") if view.diff else []
+    lines += [_diff_line(line, palette) for line in changed[:most_lines]]
+    if most_lines is not None and len(changed) > most_lines:
+        left = texts.DIFF_LINES_LEFT_OUT.format(
+            count=len(changed) - most_lines, id=one_line(view.task_id)
+        )
+        lines.append(_marked(left, palette.dim, palette))
+    return "\n".join(lines)
+
+
+def _diff_line(line: str, palette: Palette) -> str:
+    mark = ""
+    if line.startswith(("+++", "---", "diff ")):
+        mark = palette.bold
+    elif line.startswith("@@"):
+        mark = palette.dim
+    elif line.startswith("+"):
+        mark = palette.added
+    elif line.startswith("-"):
+        mark = palette.removed
+    shown = inert(line)
+    return _marked(shown, mark, palette) if mark else shown
+
+
+def _plan(view: views.PlanShown, palette: Palette) -> str:
+    """The whole plan when it is new, then a line for each step that moves."""
+    if view.changed is not None:
+        return _step(view.changed, palette)
+    title = _marked(texts.PLAN_TITLE, palette.bold, palette)
+    return "\n".join([title, *(f"  {_step(step, palette)}" for step in view.steps)])
+
+
+def _step(step: views.PlanStep, palette: Palette) -> str:
+    status = step.status.value
+    goal = one_line(step.goal) or one_line(step.step_id)
+    line = texts.PLAN_STEP.format(mark=texts.PLAN_MARKS[status], goal=goal)
+    if step.after and step.status is views.StepStatus.WAITING:
+        line += texts.PLAN_AFTER.format(steps=", ".join(map(one_line, step.after)))
+    line += texts.PLAN_STATUSES[status]
+    if step.attempt > 1 and step.status is views.StepStatus.RUNNING:
+        line += texts.TOOL_AGAIN.format(attempt=step.attempt)
+    failed = step.status is views.StepStatus.FAILED
+    return _marked(line, palette.warn if failed else palette.bold, palette)
+
+
 def card(view: views.ApprovalCard, palette: Palette = PLAIN) -> str:
     """The approval card: what would run, exactly, and why it is asked."""
     tool = one_line(view.tool or texts.TOOL_UNNAMED)
@@ -205,6 +266,9 @@ def progress(view: views.Progress) -> str:
     line = texts.STAGES[view.stage.value]
     if view.stage is views.Stage.READING and view.total > 0:
         line += texts.PROGRESS_SHARE.format(done=view.done, total=view.total)
+    purpose = texts.PURPOSES.get(view.purpose, "")
+    if purpose:
+        line = texts.PROGRESS_PURPOSE.format(purpose=purpose, stage=line)
     if view.elapsed_ms >= 1000:
         line += texts.PROGRESS_SECONDS.format(seconds=view.elapsed_ms // 1000)
     return line

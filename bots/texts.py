@@ -84,6 +84,8 @@ SECRET_REQUESTED = "a secret is needed: {what}"
 SECRET_PROVIDED = "the secret was given by {by}"
 MODEL_CALL_FAILED = "the model call failed: {reason}"
 TEXT_DROPPED = "the text above was cut off; starting again"
+TEXT_WITHDRAWN = "the text above led to what follows; it is not the answer"
+THINKING = "thinking…"
 TEXT_CUT = "the text ends here: the model's token limit is reached"
 TOOL_UNNAMED = "tool"
 TOOL_AGAIN = " (attempt {attempt})"
@@ -106,6 +108,44 @@ OUTCOMES = {
     "MARKED_DONE": "marked as done",
 }
 OUTCOME_OTHER = "ended"
+FILES_CHANGED = "changed: {files}"
+DIFF_LINES_LEFT_OUT = "… {count} lines more: /diff, or ducklm diff {id}"
+DIFF_NONE = "Nothing was changed that the project's history has."
+
+PLAN_TITLE = "plan:"
+PLAN_AFTER = " (after {steps})"
+PLAN_STEP = "{mark} {goal}"
+PLAN_MARKS = {"waiting": "·", "running": "▸", "done": "✓", "failed": "✗", "skipped": "–"}
+PLAN_STATUSES = {
+    "waiting": "",
+    "running": "",
+    "done": "",
+    "failed": ": failed",
+    "skipped": ": not run",
+}
+STEP_JUDGED = "the critic on “{goal}”: {follows}"
+STEP_FOLLOWS = {
+    "retry": "try again",
+    "respond": "leave the rest of the plan and answer",
+    "fail": "give up",
+}
+STEP_SCORE = "{name} {score}"
+CORRECTNESS = "correctness"
+USEFULNESS = "usefulness"
+SAFETY = "safety"
+STEP_SCORES = " ({scores} of 10)"
+STEP_NOTE = ": {note}"
+
+TASK_STEERED = "heard meanwhile: {text}"
+CONVERSATION_DELETED = "the conversation was deleted by {by}"
+CONVERSATION_COMPACTED = "from now on a summary stands for what was said so far"
+EXCHANGE_UNDONE = "undone by {by}: models hear no more of this message and its answer"
+REVERTED = "its changes of the project were taken back"
+REVERT_FAILED = "its changes of the project were not taken back: {why}"
+FEEDBACK = "{worth}, says {by}"
+FEEDBACK_WITH_TEXT = "{worth}, says {by}: {text}"
+FEEDBACK_GOOD = "a good answer"
+FEEDBACK_BAD = "a bad answer"
 
 STAGES = {
     "loading": "loading the model",
@@ -113,6 +153,15 @@ STAGES = {
     "reading": "reading",
     "writing": "writing",
 }
+PURPOSES = {
+    "think": "",
+    "compile": "compiling",
+    "code": "coding",
+    "write": "writing the answer",
+    "criticize": "judging",
+    "summarize": "summarizing",
+}
+PROGRESS_PURPOSE = "{purpose}: {stage}"
 PROGRESS_SHARE = " {done}/{total}"
 PROGRESS_SECONDS = " {seconds} s"
 

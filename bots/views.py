@@ -11,6 +11,16 @@ import enum
 from proto.ducklm.v1 import common_pb2, events_pb2
 
 
+class StepStatus(enum.Enum):
+    """How far a step of a plan has come."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
 class Stage(enum.Enum):
     """What a model call is at, until it has text to show."""
 
@@ -37,11 +47,21 @@ class TextPiece:
 
 
 @dataclasses.dataclass(frozen=True)
+class ThoughtPiece:
+    """More of what a reasoning model thinks before it speaks; hidden unless it is asked for."""
+
+    task_id: str
+    call_id: str
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
 class TextDropped:
     """What was shown of this call does not count any more."""
 
     task_id: str
     call_id: str
+    again: bool = True  # it is said again; else it was no answer, and something else comes of it
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,6 +114,37 @@ class ToolEnded:
 
 
 @dataclasses.dataclass(frozen=True)
+class FilesChanged:
+    """What a call changed in its project."""
+
+    task_id: str
+    call_id: str
+    files: tuple[str, ...]
+    diff: str  # unified
+
+
+@dataclasses.dataclass(frozen=True)
+class PlanStep:
+    """A step as it stands now."""
+
+    step_id: str
+    goal: str
+    kind: str  # tool, coder, respond
+    after: tuple[str, ...]  # the steps that it needs
+    status: StepStatus = StepStatus.WAITING
+    attempt: int = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class PlanShown:
+    """The task's plan as it stands now, whole; `changed` is the step that moved, none at first."""
+
+    task_id: str
+    steps: tuple[PlanStep, ...]
+    changed: PlanStep | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class ApprovalCard:
     """A call that waits for a human."""
 
@@ -129,6 +180,7 @@ class Progress:
     done: int
     total: int
     elapsed_ms: int
+    purpose: str = ""  # of the call: think, compile, code, write, criticize, summarize
 
 
 @dataclasses.dataclass(frozen=True)
@@ -152,12 +204,15 @@ class Ended:
 View = (
     TaskBegan
     | TextPiece
+    | ThoughtPiece
     | TextDropped
     | TextEnded
     | AnswerText
     | ToolStarted
     | ToolOutput
     | ToolEnded
+    | FilesChanged
+    | PlanShown
     | ApprovalCard
     | ApprovalClosed
     | Notice

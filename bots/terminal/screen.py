@@ -4,11 +4,12 @@ Answers for: what goes to stdout (answers) and to stderr (all else), and that te
 streamed is not printed again. It must never ask a question.
 """
 
+import dataclasses
 import typing
 
 from google.protobuf import json_format, message
 
-from bots import render, views
+from bots import render, texts, views
 from bots.terminal import console
 from proto.ducklm.v1 import common_pb2, events_pb2
 
@@ -24,21 +25,53 @@ class Screen(typing.Protocol):
 
 
 class TextScreen:
-    """For people. `stream` writes text as it comes; else only the answer is written."""
+    """For people. `stream` writes text as it comes; else only the answer is written.
+
+    What models think is shown, by lines, only while `shows_thoughts`.
+    """
+
+    shows_thoughts = False
 
     def __init__(self, terminal: console.Console, stream: bool) -> None:
         self._console = terminal
         self._stream = stream
         self._inert = render.inert if terminal.stdout_is_terminal else render.uncontrolled
         self._call_id = ""
+        self._thought = ""  # the begun line of one
 
     def update(self, update: events_pb2.Update) -> None:
         """Views say it all."""
 
     def show(self, view: views.View) -> None:
+        if isinstance(view, views.ThoughtPiece):
+            self._think(view)
+            return
+        if not isinstance(view, views.Progress):
+            self._end_thought()
+        self._show(view)
+
+    def _think(self, view: views.ThoughtPiece) -> None:
+        if not self.shows_thoughts:
+            self._console.status(texts.THINKING)
+            return
+        *lines, self._thought = (self._thought + view.text).split("\n")
+        for line in lines:
+            self._tell(dataclasses.replace(view, text=line))
+
+    def _end_thought(self) -> None:
+        thought, self._thought = self._thought, ""
+        if thought.strip():
+            self._tell(views.ThoughtPiece("", "", thought))
+
+    def _tell(self, view: views.View) -> None:
+        self._console.say(render.view_text(view, self._console.palette))
+
+    def _show(self, view: views.View) -> None:
         match view:
             case views.TextPiece():
                 self._piece(view)
+            case views.TextDropped() if not self._stream:
+                pass  # nothing of it was written
             case views.AnswerText():
                 self._answer(view)
             case views.Progress():
@@ -59,12 +92,15 @@ class TextScreen:
                 | views.TextEnded()
                 | views.ToolStarted()
                 | views.ToolEnded()
+                | views.FilesChanged()
+                | views.PlanShown()
+                | views.ThoughtPiece()
                 | views.ApprovalClosed()
                 | views.Notice()
                 | views.Waiting()
                 | views.Ended()
             ):
-                self._console.say(render.view_text(view, self._console.palette))
+                self._tell(view)
             case _:
                 typing.assert_never(view)
 

@@ -89,4 +89,5 @@ def _step(planned: events.PlannedStep, texts: convert.Texts) -> events_pb2.Plann
         tool=planned.tool,
         arguments_json=convert.said(texts, planned.arguments),
         after=planned.after,
+        files=planned.files,
     )

@@ -896,6 +896,7 @@ class PlannedStep(_message.Message):
     TOOL_FIELD_NUMBER: _builtins.int
     ARGUMENTS_JSON_FIELD_NUMBER: _builtins.int
     AFTER_FIELD_NUMBER: _builtins.int
+    FILES_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
     goal: _builtins.str
     kind: _builtins.str
@@ -906,6 +907,10 @@ class PlannedStep(_message.Message):
     def after(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """the steps that it needs"""
 
+    @_builtins.property
+    def files(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """what a coder step reads first"""
+
     def __init__(
         self,
         *,
@@ -915,10 +920,11 @@ class PlannedStep(_message.Message):
         tool: _builtins.str = ...,
         arguments_json: _builtins.str = ...,
         after: _abc.Iterable[_builtins.str] | None = ...,
+        files: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "arguments_json", b"arguments_json", "goal", b"goal", "kind", b"kind", "step_id", b"step_id", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "arguments_json", b"arguments_json", "files", b"files", "goal", b"goal", "kind", b"kind", "step_id", b"step_id", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
