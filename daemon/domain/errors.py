@@ -7,6 +7,7 @@
     │   ├── StorageFull    no room on the disk: nothing was kept, the same write may be tried again
     │   ├── StorageLost    nobody knows whether it was kept: the daemon has to start again
     │   └── StorageClosed  this daemon may not use the store (locked, or newer than this version)
+    ├── HistoryFault       a project's history cannot do this; nothing in its folder was changed
     └── ConfigFault        settings that cannot be used: every fault, each with file and key
 
 Anything else that is raised is a fault of the program.
@@ -68,6 +69,17 @@ class StorageLost(StorageFault):
 
 class StorageClosed(StorageFault):
     """This daemon may not use the store."""
+
+
+class HistoryFault(DuckError):
+    """A project's history cannot do this; nothing in its folder was changed.
+
+    `files` are those that stand in the way, as they are shown to a person.
+    """
+
+    def __init__(self, message: str, files: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.files = tuple(files)
 
 
 class ConfigFault(DuckError):

@@ -94,6 +94,18 @@ class ProjectView(base.Value):
     created_ms: int
 
 
+class CommitView(base.Value):
+    """A commit of a project's history. `task_id` and `call_id` name what made it, if a call did;
+    `reverts` are the commits that it takes back."""
+
+    commit: str
+    at_ms: int
+    message: str
+    task_id: str = ""
+    call_id: str = ""
+    reverts: tuple[str, ...] = ()
+
+
 class TokenView(base.Value):
     """A token, live or revoked; nothing of its secret is shown."""
 

@@ -180,3 +180,72 @@ class Chance(Protocol):
 
     def seed(self) -> str:
         """128 random bits as 32 hexadecimal digits."""
+
+
+class History(Protocol):
+    """What became of each project's files, in a store beside them; folders by their real path.
+
+    A call's changes are what `after` finds that `before` had not kept. Both give up after a few
+    seconds, never hold a call up longer and never raise for a history that does not work: commands
+    run without one, and `notices` says so.
+    """
+
+    async def before(self, folder: str) -> None:
+        """Keep what the folder holds, so that what is kept next is a call's alone."""
+
+    async def after(
+        self, folder: str, message: str, task_id: ids.TaskId, call_id: ids.CallId
+    ) -> inputs.Change | None:
+        """Keep what a call changed since `before`; None when that is nothing, or is not known."""
+
+    async def revert(
+        self, folder: str, commits: Sequence[str], task_id: ids.TaskId | None = None
+    ) -> str:
+        """Take commits back, newest first, by a new one whose id is returned. Those that were
+        taken back before stay so.
+
+        Raises:
+            errors.HistoryFault: it cannot be, for the files that it names; nothing was changed.
+        """
+
+    async def log(self, folder: str, limit: int, before: str = "") -> tuple[views.CommitView, ...]:
+        """The newest commits, or those before one.
+
+        Raises:
+            errors.HistoryFault: there is no history, or no such commit in it.
+        """
+
+    async def diff(self, folder: str, commit: str) -> str:
+        """What a commit changed, as a unified diff of bounded size.
+
+        Raises:
+            errors.HistoryFault: there is no history, or no such commit in it.
+        """
+
+    def notices(self) -> tuple[str, ...]:
+        """What of the histories does not work now, one sentence each."""
+
+
+class ProjectFolders(Protocol):
+    """The folders that may be projects. Never blocks for longer than a look at a path."""
+
+    @property
+    def default(self) -> str:
+        """The real path of the folder that calls work in where no project is named."""
+
+    def made(self, name: str) -> str:
+        """The folder of a new project of the daemon's own, which is made if missing.
+
+        Raises:
+            errors.Refusal: it cannot be made.
+        """
+
+    def checked(self, folder: str) -> str:
+        """The real path of a folder that may be a project.
+
+        Raises:
+            errors.Refusal: it is not there, or holds or lies in what has to stay shut.
+        """
+
+    def missing(self, folder: str) -> bool:
+        """Whether a project's folder (empty: the default) is not there as a folder, by its path."""
