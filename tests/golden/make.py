@@ -15,6 +15,8 @@ from tests.golden import example
 
 HERE = Path(__file__).parent
 EVENTS = HERE / "events"
+NEVER_SEQ = 10**9
+"""After every event."""
 
 
 def line(recorded: events.Recorded) -> dict[str, object]:
@@ -67,6 +69,8 @@ async def expected(folder: Path) -> dict[str, object]:
         chats = (await store.conversations(99)).rows
         tokens = (await store.tokens(99, revoked=True)).rows
         found = [await store.approval(each) for each in (example.USED, example.PENDING)]
+        projects = await store.projects()
+        told = [await store.history(chat.conversation_id, NEVER_SEQ, 99) for chat in chats]
     folded = world.snapshot(example.folded(example.log()))
     return {
         "snapshot": folded.model_dump(mode="json"),
@@ -74,6 +78,8 @@ async def expected(folder: Path) -> dict[str, object]:
         "approvals": [view.model_dump(mode="json") for view in found if view is not None],
         "conversations": [view.model_dump(mode="json") for view in chats],
         "tokens": [token(view) for view in tokens],
+        "projects": [view.model_dump(mode="json") for view in projects],
+        "histories": [history.model_dump(mode="json") for history in told],
     }
 
 

@@ -74,6 +74,13 @@ def restore(sql: Path, folder: Path) -> None:
     kept.close()
 
 
+def lift(snapshot: dict[str, Any]) -> None:
+    """Say what a snapshot said then by the names of now: modes were the only settings."""
+    if "modes" in snapshot:
+        modes = snapshot.pop("modes")
+        snapshot["settings"] = [[chat, {"mode": mode}] for chat, mode in modes]
+
+
 def digest(snapshot: world.Snapshot) -> str:
     return hashlib.sha256(codec.to_json(snapshot).encode()).hexdigest()
 
@@ -93,10 +100,13 @@ async def test_a_golden_state_opens_and_folds_alike(
         tokens = (await store.tokens(99, revoked=True)).rows
         texts = await store.texts([example.text("first"), example.text("half")])
         approvals = [await store.approval(row) for row in (example.USED, example.PENDING)]
+        projects = await store.projects()
+        told = [await store.history(row.conversation_id, make.NEVER_SEQ, 99) for row in chats]
         assert await store.drained()
     now = world.snapshot(example.folded(log))
     figures("golden state", digest(now)[:12])
     version = expected["snapshot"].pop("version")
+    lift(expected["snapshot"])
     assert still_says(now.model_dump(mode="json"), expected["snapshot"])
     if version == world.SNAPSHOT_VERSION:
         assert digest(now) == digest(
@@ -110,6 +120,9 @@ async def test_a_golden_state_opens_and_folds_alike(
     assert still_says([row.model_dump(mode="json") for row in tasks], expected["tasks"])
     assert still_says([row.model_dump(mode="json") for row in chats], expected["conversations"])
     assert [make.token(row) for row in tokens] == expected.get("tokens", [])
+    assert [row.model_dump(mode="json") for row in projects] == expected.get("projects", [])
+    if "histories" in expected:
+        assert still_says([row.model_dump(mode="json") for row in told], expected["histories"])
     found = [row.model_dump(mode="json") for row in approvals if row is not None]
     assert still_says(found, expected["approvals"])
     assert texts[example.text("first")] == "first: äß 漢 🦆\n"

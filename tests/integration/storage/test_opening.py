@@ -208,11 +208,13 @@ BREAKS = {
     "all rows gone": "DELETE FROM task; DELETE FROM approval; DELETE FROM conversation;"
     "DELETE FROM projection",
     "tasks gone": "DELETE FROM task",
+    "sayings gone": "DELETE FROM said",
+    "a summary too many": "INSERT INTO summary VALUES (99, 1, 1, 'content-x')",
     "one conversation gone": "DELETE FROM conversation WHERE created_seq = 1",
     "approvals gone": "DELETE FROM approval",
     "behind the log": "UPDATE projection SET seq = seq - 1",
     "of another version": "UPDATE projection SET version = 99",
-    "told twice": "INSERT INTO projection VALUES (77, 1, 1, 1, 1)",
+    "told twice": "INSERT INTO projection VALUES (77, 1, 1, 1, 1, 1, 1)",
 }
 
 

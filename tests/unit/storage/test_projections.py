@@ -2,8 +2,8 @@
 
 import pytest
 
-from daemon.domain import state
-from daemon.storage import projections
+from daemon.domain import events, fold, fold_said, ids, state, world
+from daemon.storage import added_rows, projections
 from tests.contract.storage import histories
 
 
@@ -16,11 +16,53 @@ def projected(history: histories.History, upto: int) -> projections.Rows:
 def test_it_does_not_matter_how_a_history_is_cut(seed: int) -> None:
     history = histories.random_history(seed, 400)
     whole, piecewise = projected(history, len(history.recorded)), projections.Rows()
+    added = added_rows.Added()
     for one in history.recorded:
-        piecewise.adopt(projections.project(piecewise, [one]).changed)
+        draft = projections.project(piecewise, [one])
+        piecewise.adopt(draft.changed)
+        added.adopt(draft.added)
+    assert added == projections.project(projections.Rows(), history.recorded).added
     assert piecewise.tasks == whole.tasks
     assert piecewise.approvals == whole.approvals
     assert piecewise.conversations == whole.conversations
+
+
+def test_what_is_said_of_every_task_is_what_its_fold_said() -> None:
+    """Of the live, the ended and those that ended without an answer; each event by itself."""
+    history = histories.random_history(12, 6000)
+    rows, added, folded = projections.Rows(), added_rows.Added(), world.World()
+    expected: dict[ids.TaskId | None, tuple[world.Said, ...]] = {}
+    for one in history.recorded:
+        draft = projections.project(rows, [one])
+        rows.adopt(draft.changed)
+        added.adopt(draft.added)
+        before = folded.tasks.get(one.task_id) if one.task_id else None
+        fold.apply(folded, one)
+        after = folded.tasks.get(one.task_id) if one.task_id else None
+        expected[one.task_id] = said_until(before, after, one.event, expected.get(one.task_id, ()))
+    found: dict[ids.TaskId | None, tuple[world.Said, ...]] = dict.fromkeys(expected, ())
+    for row in added.said.values():
+        found[row.task_id] += row.said
+    assert found == expected
+    kinds = {said.kind for each in found.values() for said in each}
+    assert kinds == {"note", "skill", "call", "plan", "step", "refused", "steered"}
+
+
+def said_until(
+    before: world.Task | None,
+    after: world.Task | None,
+    event: events.Event,
+    known: tuple[world.Said, ...],
+) -> tuple[world.Said, ...]:
+    """What was said of a task; the event by which it leaves may be the late end of a call."""
+    if after is not None:
+        return after.said
+    if before is None or not isinstance(event, events.ToolCallEnded):
+        return known
+    call = before.call(event.call_id)
+    assert call is not None
+    said = fold_said.of_call(call, event)
+    return known if said is None else (*known, said)
 
 
 def test_rows_before_stay_as_they_are(seed: int) -> None:
@@ -40,7 +82,8 @@ def test_the_rows_that_events_name_are_all_that_they_need(seed: int) -> None:
         conversations={key: rows.conversations[key] for key in needed.conversations},
     )
     rest = history.recorded[300:]
-    assert projections.project(few, rest).changed == projections.project(rows, rest).changed
+    some, all_of_them = projections.project(few, rest), projections.project(rows, rest)
+    assert (some.changed, some.added) == (all_of_them.changed, all_of_them.added)
 
 
 def test_what_began_cannot_begin_again() -> None:
