@@ -1,12 +1,20 @@
 """The daemon's folders, and what they mean to a call: where it works, and what it never sees."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from daemon.config import layers
+from daemon.domain import errors
 from daemon.permission import findings
-from daemon.runtime import tool_calls
+from daemon.runtime import ports, tool_calls
+from tools.sandbox import view
+
+HISTORIES = "projects"
+"""Below the state: a store of each project's history."""
+_DEFAULT = "default"
+_NEVER_NAMED = frozenset((".git", ".ssh", ".gnupg"))
 
 
 @dataclass(frozen=True)
@@ -24,22 +32,90 @@ def has_rules(folders: Folders) -> bool:
     return bool(layers.own_files(layers.PERMISSIONS, folders.config))
 
 
-def made(folders: Folders, named: str) -> tool_calls.Workplace:
-    """Where calls work: the named folder, else the default project's, which is made if missing."""
-    folder = Path(named).expanduser() if named else folders.projects / "default"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    hidden = (folders.state, *folders.config)
-    return tool_calls.Workplace(str(folder.resolve()), tuple(str(one.resolve()) for one in hidden))
+def hidden(folders: Folders) -> tuple[str, ...]:
+    """The real paths of what no call may see."""
+    return tuple(str(one.resolve()) for one in (folders.state, *folders.config))
+
+
+def histories(folders: Folders) -> Path:
+    """Where the stores of the projects' histories are; made if missing."""
+    stores = folders.state / HISTORIES
+    stores.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return stores
+
+
+def made(folders: Folders, own: "ProjectFolders", history: ports.History) -> tool_calls.Workplace:
+    """Where calls work that have no project, and what keeps what they change."""
+    return tool_calls.Workplace(own.default, hidden(folders), history, own.missing)
+
+
+class ProjectFolders:
+    """Implements `ports.ProjectFolders`: the daemon's own, and those of its owner."""
+
+    def __init__(self, folders: Folders, named: str) -> None:
+        """`named` is where calls work that have no project; empty: the default project, which is
+        made if missing."""
+        self._folders = folders
+        self._hidden = hidden(folders)
+        default = Path(named).expanduser() if named else folders.projects / _DEFAULT
+        default.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._default = str(default.resolve())
+
+    @property
+    def default(self) -> str:
+        return self._default
+
+    def made(self, name: str) -> str:
+        folder = self._folders.projects.resolve() / name
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except FileExistsError as error:
+            raise _refused(f"{folder} is there and is no folder.") from error
+        except OSError as error:
+            raise errors.Refusal(
+                errors.RefusalKind.UNAVAILABLE, f"{folder} cannot be made: {error.strerror}."
+            ) from error
+        if folder.resolve() != folder:
+            raise _refused(f"{folder} leads elsewhere.")
+        return str(folder)
+
+    def checked(self, folder: str) -> str:
+        real = os.path.realpath(folder)
+        if not os.path.isdir(real):
+            raise errors.Refusal(errors.RefusalKind.NOT_FOUND, f"There is no folder {folder}.")
+        try:
+            real.encode()
+            view.check_folder(real, self._hidden)
+        except UnicodeEncodeError as error:
+            raise _refused("A project's path is UTF-8 text.") from error
+        except view.NoFolder as error:
+            raise _refused(str(error)) from error
+        private = (*self._hidden, *map(os.path.realpath, view.SYSTEM_SECRETS))
+        if any(view.within(real, path) or view.within(path, real) for path in private):
+            raise _refused(f"{real} is no project folder: it holds or lies in what is private.")
+        if _NEVER_NAMED.intersection(Path(real).parts):
+            raise _refused(f"{real} is no project folder: it lies in what other programs keep.")
+        if real == str(self._folders.projects.resolve()):
+            raise _refused(f"{real} is no project folder: it holds the daemon's projects.")
+        return real
+
+    def missing(self, folder: str) -> bool:
+        path = folder or self._default
+        return not os.path.isdir(path) or os.path.realpath(path) != path
+
+
+def _refused(sentence: str) -> errors.Refusal:
+    return errors.Refusal(errors.RefusalKind.INVALID, sentence)
 
 
 def place(folders: Folders, listen: Sequence[str]) -> findings.Place:
     """Where a call runs, for the judge, in whichever folder; `listen` are the daemon's addresses.
     Looked up once: the folders do not move while the daemon runs."""
-    ports = (address.rpartition(":")[2] for address in listen)
+    open_ports = (address.rpartition(":")[2] for address in listen)
     return findings.Place(
         cwd="/",
         home=str(Path.home().resolve()),
         state=str(folders.state.resolve()),
         config=str(folders.config[-1].resolve()) if folders.config else "/nonexistent",
-        ports=frozenset(int(port) for port in ports if port.isdigit()),
+        ports=frozenset(int(port) for port in open_ports if port.isdigit()),
     )

@@ -158,12 +158,12 @@ class Histories:
         Raises:
             errors.HistoryFault: it could not be done, or not in time.
         """
+        deadline = walk.Deadline(seconds)
         try:
             async with asyncio.timeout(seconds):
                 await one.turn.acquire()
         except TimeoutError as error:
             raise walk.Late("its history is busy") from error
-        deadline = walk.Deadline(seconds)
         events = asyncio.get_running_loop()
         try:
             job = events.run_in_executor(self._threads, _typed, work, deadline)
@@ -172,7 +172,7 @@ class Histories:
             raise errors.HistoryFault("the daemon ends") from error
         job.add_done_callback(lambda done: _end_turn(one.turn, done))
         try:
-            async with asyncio.timeout(seconds + _GRACE_SECONDS):
+            async with asyncio.timeout(deadline.left() + _GRACE_SECONDS):
                 return await asyncio.shield(job)
         except TimeoutError as error:
             raise walk.Late("its history took too long") from error

@@ -23,6 +23,9 @@ class Backend:
     grants: Callable[[], Sequence[world.Grant]]
     """The live ones, as they are now."""
     is_owner: Callable[[principals.Principal], bool]
+    folders: ports.ProjectFolders | None = None
+    history: ports.History | None = None
+    """None where the daemon keeps no projects."""
 
     async def task(self, view: views.TaskView) -> tasks_pb2.Task:
         """A task as it is sent, with its texts."""

@@ -22,20 +22,43 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from proto.ducklm.v1 import common_pb2 as proto_dot_ducklm_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1eproto/ducklm/v1/projects.proto\x12\tducklm.v1\x1a\x1cproto/ducklm/v1/common.proto\"\x19\n\x07Project\x12\x0e\n\x06\x66older\x18\x01 \x01(\t\"U\n\x0cTrustRequest\x12\x0e\n\x06\x66older\x18\x01 \x01(\t\x12!\n\x06origin\x18\x02 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x03 \x01(\t2@\n\x08Projects\x12\x34\n\x05Trust\x12\x17.ducklm.v1.TrustRequest\x1a\x12.ducklm.v1.Projectb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1eproto/ducklm/v1/projects.proto\x12\tducklm.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cproto/ducklm/v1/common.proto\"h\n\x07Project\x12\x0e\n\x06\x66older\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12.\n\ncreated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07missing\x18\x04 \x01(\x08\"[\n\x14\x43reateProjectRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12!\n\x06origin\x18\x02 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x03 \x01(\t\"m\n\x16RegisterProjectRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06\x66older\x18\x02 \x01(\t\x12!\n\x06origin\x18\x03 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x04 \x01(\t\"\x15\n\x13ListProjectsRequest\"<\n\x14ListProjectsResponse\x12$\n\x08projects\x18\x01 \x03(\x0b\x32\x12.ducklm.v1.Project\"U\n\x0cTrustRequest\x12\x0e\n\x06\x66older\x18\x01 \x01(\t\x12!\n\x06origin\x18\x02 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x03 \x01(\t\"\x84\x01\n\x06\x43ommit\x12\x0e\n\x06\x63ommit\x18\x01 \x01(\t\x12&\n\x02\x61t\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x0f\n\x07task_id\x18\x04 \x01(\t\x12\x0f\n\x07\x63\x61ll_id\x18\x05 \x01(\t\x12\x0f\n\x07reverts\x18\x06 \x03(\t\"C\n\x11ProjectLogRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\x1d\n\x04page\x18\x02 \x01(\x0b\x32\x0f.ducklm.v1.Page\"Q\n\x12ProjectLogResponse\x12\"\n\x07\x63ommits\x18\x01 \x03(\x0b\x32\x11.ducklm.v1.Commit\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"5\n\x12ProjectDiffRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\x0e\n\x06\x63ommit\x18\x02 \x01(\t\"#\n\x13ProjectDiffResponse\x12\x0c\n\x04\x64iff\x18\x01 \x01(\t\"o\n\x14ProjectRevertRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\x0f\n\x07\x63ommits\x18\x02 \x03(\t\x12!\n\x06origin\x18\x03 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x04 \x01(\t\"\'\n\x15ProjectRevertResponse\x12\x0e\n\x06\x63ommit\x18\x01 \x01(\t2\xe3\x03\n\x08Projects\x12=\n\x06\x43reate\x12\x1f.ducklm.v1.CreateProjectRequest\x1a\x12.ducklm.v1.Project\x12\x41\n\x08Register\x12!.ducklm.v1.RegisterProjectRequest\x1a\x12.ducklm.v1.Project\x12G\n\x04List\x12\x1e.ducklm.v1.ListProjectsRequest\x1a\x1f.ducklm.v1.ListProjectsResponse\x12\x34\n\x05Trust\x12\x17.ducklm.v1.TrustRequest\x1a\x12.ducklm.v1.Project\x12\x42\n\x03Log\x12\x1c.ducklm.v1.ProjectLogRequest\x1a\x1d.ducklm.v1.ProjectLogResponse\x12\x45\n\x04\x44iff\x12\x1d.ducklm.v1.ProjectDiffRequest\x1a\x1e.ducklm.v1.ProjectDiffResponse\x12K\n\x06Revert\x12\x1f.ducklm.v1.ProjectRevertRequest\x1a .ducklm.v1.ProjectRevertResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proto.ducklm.v1.projects_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_PROJECT']._serialized_start=75
-  _globals['_PROJECT']._serialized_end=100
-  _globals['_TRUSTREQUEST']._serialized_start=102
-  _globals['_TRUSTREQUEST']._serialized_end=187
-  _globals['_PROJECTS']._serialized_start=189
-  _globals['_PROJECTS']._serialized_end=253
+  _globals['_PROJECT']._serialized_start=108
+  _globals['_PROJECT']._serialized_end=212
+  _globals['_CREATEPROJECTREQUEST']._serialized_start=214
+  _globals['_CREATEPROJECTREQUEST']._serialized_end=305
+  _globals['_REGISTERPROJECTREQUEST']._serialized_start=307
+  _globals['_REGISTERPROJECTREQUEST']._serialized_end=416
+  _globals['_LISTPROJECTSREQUEST']._serialized_start=418
+  _globals['_LISTPROJECTSREQUEST']._serialized_end=439
+  _globals['_LISTPROJECTSRESPONSE']._serialized_start=441
+  _globals['_LISTPROJECTSRESPONSE']._serialized_end=501
+  _globals['_TRUSTREQUEST']._serialized_start=503
+  _globals['_TRUSTREQUEST']._serialized_end=588
+  _globals['_COMMIT']._serialized_start=591
+  _globals['_COMMIT']._serialized_end=723
+  _globals['_PROJECTLOGREQUEST']._serialized_start=725
+  _globals['_PROJECTLOGREQUEST']._serialized_end=792
+  _globals['_PROJECTLOGRESPONSE']._serialized_start=794
+  _globals['_PROJECTLOGRESPONSE']._serialized_end=875
+  _globals['_PROJECTDIFFREQUEST']._serialized_start=877
+  _globals['_PROJECTDIFFREQUEST']._serialized_end=930
+  _globals['_PROJECTDIFFRESPONSE']._serialized_start=932
+  _globals['_PROJECTDIFFRESPONSE']._serialized_end=967
+  _globals['_PROJECTREVERTREQUEST']._serialized_start=969
+  _globals['_PROJECTREVERTREQUEST']._serialized_end=1080
+  _globals['_PROJECTREVERTRESPONSE']._serialized_start=1082
+  _globals['_PROJECTREVERTRESPONSE']._serialized_end=1121
+  _globals['_PROJECTS']._serialized_start=1124
+  _globals['_PROJECTS']._serialized_end=1607
 # @@protoc_insertion_point(module_scope)

@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class ProjectsStub:
-    """The folders that tasks work in.
+    """The folders that tasks work in, and what became of their files. Where a request names a project,
+    it is by its name or its full path; empty is the daemon's own folder.
     """
 
     def __init__(self, channel):
@@ -35,16 +36,68 @@ class ProjectsStub:
         Args:
             channel: A grpc.Channel.
         """
+        self.Create = channel.unary_unary(
+                '/ducklm.v1.Projects/Create',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.CreateProjectRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.Project.FromString,
+                _registered_method=True)
+        self.Register = channel.unary_unary(
+                '/ducklm.v1.Projects/Register',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.RegisterProjectRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.Project.FromString,
+                _registered_method=True)
+        self.List = channel.unary_unary(
+                '/ducklm.v1.Projects/List',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ListProjectsRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ListProjectsResponse.FromString,
+                _registered_method=True)
         self.Trust = channel.unary_unary(
                 '/ducklm.v1.Projects/Trust',
                 request_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.TrustRequest.SerializeToString,
                 response_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.Project.FromString,
                 _registered_method=True)
+        self.Log = channel.unary_unary(
+                '/ducklm.v1.Projects/Log',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectLogRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectLogResponse.FromString,
+                _registered_method=True)
+        self.Diff = channel.unary_unary(
+                '/ducklm.v1.Projects/Diff',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectDiffRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectDiffResponse.FromString,
+                _registered_method=True)
+        self.Revert = channel.unary_unary(
+                '/ducklm.v1.Projects/Revert',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectRevertRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectRevertResponse.FromString,
+                _registered_method=True)
 
 
 class ProjectsServicer:
-    """The folders that tasks work in.
+    """The folders that tasks work in, and what became of their files. Where a request names a project,
+    it is by its name or its full path; empty is the daemon's own folder.
     """
+
+    def Create(self, request, context):
+        """A new folder among the daemon's own, under a name.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Register(self, request, context):
+        """Name a folder of the owner's as a project. One that holds or lies in the system's, a home or
+        the daemon's own settings is refused.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def List(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
 
     def Trust(self, request, context):
         """Clear a project's taint: the owner has looked at its files. One that has none is left as it is.
@@ -53,13 +106,65 @@ class ProjectsServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Log(self, request, context):
+        """The commits of a project's history, newest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Diff(self, request, context):
+        """What a commit changed, as a unified diff of bounded size.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Revert(self, request, context):
+        """Take commits back by a new one. Where a file was changed since in the same lines, nothing is
+        changed at all. Commits that were taken back before stay so.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ProjectsServicer_to_server(servicer, server):
     rpc_method_handlers = {
+            'Create': grpc.unary_unary_rpc_method_handler(
+                    servicer.Create,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.CreateProjectRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.Project.SerializeToString,
+            ),
+            'Register': grpc.unary_unary_rpc_method_handler(
+                    servicer.Register,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.RegisterProjectRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.Project.SerializeToString,
+            ),
+            'List': grpc.unary_unary_rpc_method_handler(
+                    servicer.List,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ListProjectsRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ListProjectsResponse.SerializeToString,
+            ),
             'Trust': grpc.unary_unary_rpc_method_handler(
                     servicer.Trust,
                     request_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.TrustRequest.FromString,
                     response_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.Project.SerializeToString,
+            ),
+            'Log': grpc.unary_unary_rpc_method_handler(
+                    servicer.Log,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectLogRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectLogResponse.SerializeToString,
+            ),
+            'Diff': grpc.unary_unary_rpc_method_handler(
+                    servicer.Diff,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectDiffRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectDiffResponse.SerializeToString,
+            ),
+            'Revert': grpc.unary_unary_rpc_method_handler(
+                    servicer.Revert,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectRevertRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectRevertResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -70,8 +175,90 @@ def add_ProjectsServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class Projects:
-    """The folders that tasks work in.
+    """The folders that tasks work in, and what became of their files. Where a request names a project,
+    it is by its name or its full path; empty is the daemon's own folder.
     """
+
+    @staticmethod
+    def Create(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Projects/Create',
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.CreateProjectRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.Project.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Register(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Projects/Register',
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.RegisterProjectRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.Project.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def List(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Projects/List',
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.ListProjectsRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.ListProjectsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
 
     @staticmethod
     def Trust(request,
@@ -90,6 +277,87 @@ class Projects:
             '/ducklm.v1.Projects/Trust',
             proto_dot_ducklm_dot_v1_dot_projects__pb2.TrustRequest.SerializeToString,
             proto_dot_ducklm_dot_v1_dot_projects__pb2.Project.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Log(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Projects/Log',
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectLogRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectLogResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Diff(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Projects/Diff',
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectDiffRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectDiffResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Revert(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Projects/Revert',
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectRevertRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectRevertResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -27,25 +27,86 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class ProjectsStub:
-    """The folders that tasks work in."""
+    """The folders that tasks work in, and what became of their files. Where a request names a project,
+    it is by its name or its full path; empty is the daemon's own folder.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> ProjectsAsyncStub: ...
+    Create: _grpc.UnaryUnaryMultiCallable[_projects_pb2.CreateProjectRequest, _projects_pb2.Project]
+    """A new folder among the daemon's own, under a name."""
+    Register: _grpc.UnaryUnaryMultiCallable[_projects_pb2.RegisterProjectRequest, _projects_pb2.Project]
+    """Name a folder of the owner's as a project. One that holds or lies in the system's, a home or
+    the daemon's own settings is refused.
+    """
+    List: _grpc.UnaryUnaryMultiCallable[_projects_pb2.ListProjectsRequest, _projects_pb2.ListProjectsResponse]
     Trust: _grpc.UnaryUnaryMultiCallable[_projects_pb2.TrustRequest, _projects_pb2.Project]
     """Clear a project's taint: the owner has looked at its files. One that has none is left as it is."""
+    Log: _grpc.UnaryUnaryMultiCallable[_projects_pb2.ProjectLogRequest, _projects_pb2.ProjectLogResponse]
+    """The commits of a project's history, newest first."""
+    Diff: _grpc.UnaryUnaryMultiCallable[_projects_pb2.ProjectDiffRequest, _projects_pb2.ProjectDiffResponse]
+    """What a commit changed, as a unified diff of bounded size."""
+    Revert: _grpc.UnaryUnaryMultiCallable[_projects_pb2.ProjectRevertRequest, _projects_pb2.ProjectRevertResponse]
+    """Take commits back by a new one. Where a file was changed since in the same lines, nothing is
+    changed at all. Commits that were taken back before stay so.
+    """
 
 @_typing.type_check_only
 class ProjectsAsyncStub(ProjectsStub):
-    """The folders that tasks work in."""
+    """The folders that tasks work in, and what became of their files. Where a request names a project,
+    it is by its name or its full path; empty is the daemon's own folder.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
+    Create: _aio.UnaryUnaryMultiCallable[_projects_pb2.CreateProjectRequest, _projects_pb2.Project]  # type: ignore[assignment]
+    """A new folder among the daemon's own, under a name."""
+    Register: _aio.UnaryUnaryMultiCallable[_projects_pb2.RegisterProjectRequest, _projects_pb2.Project]  # type: ignore[assignment]
+    """Name a folder of the owner's as a project. One that holds or lies in the system's, a home or
+    the daemon's own settings is refused.
+    """
+    List: _aio.UnaryUnaryMultiCallable[_projects_pb2.ListProjectsRequest, _projects_pb2.ListProjectsResponse]  # type: ignore[assignment]
     Trust: _aio.UnaryUnaryMultiCallable[_projects_pb2.TrustRequest, _projects_pb2.Project]  # type: ignore[assignment]
     """Clear a project's taint: the owner has looked at its files. One that has none is left as it is."""
+    Log: _aio.UnaryUnaryMultiCallable[_projects_pb2.ProjectLogRequest, _projects_pb2.ProjectLogResponse]  # type: ignore[assignment]
+    """The commits of a project's history, newest first."""
+    Diff: _aio.UnaryUnaryMultiCallable[_projects_pb2.ProjectDiffRequest, _projects_pb2.ProjectDiffResponse]  # type: ignore[assignment]
+    """What a commit changed, as a unified diff of bounded size."""
+    Revert: _aio.UnaryUnaryMultiCallable[_projects_pb2.ProjectRevertRequest, _projects_pb2.ProjectRevertResponse]  # type: ignore[assignment]
+    """Take commits back by a new one. Where a file was changed since in the same lines, nothing is
+    changed at all. Commits that were taken back before stay so.
+    """
 
 class ProjectsServicer(metaclass=_abc_1.ABCMeta):
-    """The folders that tasks work in."""
+    """The folders that tasks work in, and what became of their files. Where a request names a project,
+    it is by its name or its full path; empty is the daemon's own folder.
+    """
+
+    @_abc_1.abstractmethod
+    def Create(
+        self,
+        request: _projects_pb2.CreateProjectRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_projects_pb2.Project, _abc.Awaitable[_projects_pb2.Project]]:
+        """A new folder among the daemon's own, under a name."""
+
+    @_abc_1.abstractmethod
+    def Register(
+        self,
+        request: _projects_pb2.RegisterProjectRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_projects_pb2.Project, _abc.Awaitable[_projects_pb2.Project]]:
+        """Name a folder of the owner's as a project. One that holds or lies in the system's, a home or
+        the daemon's own settings is refused.
+        """
+
+    @_abc_1.abstractmethod
+    def List(
+        self,
+        request: _projects_pb2.ListProjectsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_projects_pb2.ListProjectsResponse, _abc.Awaitable[_projects_pb2.ListProjectsResponse]]: ...
 
     @_abc_1.abstractmethod
     def Trust(
@@ -54,5 +115,31 @@ class ProjectsServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_projects_pb2.Project, _abc.Awaitable[_projects_pb2.Project]]:
         """Clear a project's taint: the owner has looked at its files. One that has none is left as it is."""
+
+    @_abc_1.abstractmethod
+    def Log(
+        self,
+        request: _projects_pb2.ProjectLogRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_projects_pb2.ProjectLogResponse, _abc.Awaitable[_projects_pb2.ProjectLogResponse]]:
+        """The commits of a project's history, newest first."""
+
+    @_abc_1.abstractmethod
+    def Diff(
+        self,
+        request: _projects_pb2.ProjectDiffRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_projects_pb2.ProjectDiffResponse, _abc.Awaitable[_projects_pb2.ProjectDiffResponse]]:
+        """What a commit changed, as a unified diff of bounded size."""
+
+    @_abc_1.abstractmethod
+    def Revert(
+        self,
+        request: _projects_pb2.ProjectRevertRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_projects_pb2.ProjectRevertResponse, _abc.Awaitable[_projects_pb2.ProjectRevertResponse]]:
+        """Take commits back by a new one. Where a file was changed since in the same lines, nothing is
+        changed at all. Commits that were taken back before stay so.
+        """
 
 def add_ProjectsServicer_to_server(servicer: ProjectsServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
