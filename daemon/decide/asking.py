@@ -52,7 +52,7 @@ def wanted(task: world.Task) -> Wanted | None:
         return Wanted(_Purpose.COMPILE)
     if task.follows_plan:
         return _for_plan(task)
-    return Wanted(_Purpose.THINK)
+    return None if task.open_calls() else Wanted(_Purpose.THINK)
 
 
 def _compacts(task: world.Task) -> bool:

@@ -57,10 +57,10 @@ def bound_tokens(text: str) -> int:
 def surely_fits(texts: Sequence[str], context_tokens: int) -> bool:
     """Whether texts fit whatever their tokens are, so that nobody need count them.
 
-    An answer never has more than half of the context, and what is summarized half of that.
+    An answer never has more than half of the context.
     """
     bound = sum(bound_tokens(text) + _MESSAGE_OVERHEAD_TOKENS for text in texts)
-    return bound <= context_tokens // 4
+    return bound <= context_tokens // 2
 
 
 def answer_budget(context_tokens: int, wanted_tokens: int) -> int:

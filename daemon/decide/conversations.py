@@ -1,7 +1,7 @@
 """What people ask of a conversation as a whole: its settings, its end, a summary, an undo."""
 
 from daemon.decide import endings, turn
-from daemon.domain import decisions, errors, events, inputs, state
+from daemon.domain import decisions, errors, events, ids, inputs, state
 
 _KIND = errors.RefusalKind
 _COMPACT_TEXT = "/compact"
@@ -135,16 +135,26 @@ def undo(current: turn.Turn, given: inputs.UndoExchange) -> decisions.Reply | de
         left=last.left,
     )
     current.record(undone, given.conversation_id, given.correlation_id, last.task_id)
-    if last.commits:
+    _revert(current, last.task_id)
+    return decisions.Undone(task_id=last.task_id, commits=last.commits, left=last.left)
+
+
+def _revert(current: turn.Turn, task_id: ids.TaskId) -> None:
+    revert = current.world.reverts.get(task_id)
+    if revert is not None:
         current.act(
             decisions.RevertCommits(
-                task_id=last.task_id,
-                folder=last.folder,
-                commits=last.commits,
-                correlation_id=given.correlation_id,
+                task_id=task_id,
+                folder=revert.folder,
+                commits=revert.commits,
+                correlation_id=revert.correlation_id,
             )
         )
-    return decisions.Undone(task_id=last.task_id, commits=last.commits, left=last.left)
+
+
+def revert_again(current: turn.Turn, given: inputs.RecoverRevert) -> None:
+    """Take commits back that a stop left; those that are taken back already stay so."""
+    _revert(current, given.task_id)
 
 
 def reverted(current: turn.Turn, given: inputs.CommitsReverted) -> None:

@@ -62,6 +62,8 @@ def advance(
         _timer(making, given)
     elif isinstance(given, inputs.CommitsReverted):
         conversations.reverted(making, given)
+    elif isinstance(given, inputs.RecoverRevert):
+        conversations.revert_again(making, given)
     else:
         _about_task(making, given)
     lanes.advance(making)

@@ -76,7 +76,7 @@ def _loose(schema: object) -> object:
     """The shape of a tool's arguments as a grammar can hold it.
 
     What it cannot (bounds, patterns, kinds that we do not write) is left to the validation of the
-    arguments; a grammar that says too little costs a repair, one that cannot be made costs the turn.
+    arguments: a grammar that says too little costs a repair, one that cannot be made the turn.
     """
     if not isinstance(schema, dict):
         return {}

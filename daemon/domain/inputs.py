@@ -283,6 +283,12 @@ class RecoverTask(base.Value):
     clean: bool
 
 
+class RecoverRevert(base.Value):
+    """The daemon has started and this undone task's commits were still to be taken back."""
+
+    task_id: ids.TaskId
+
+
 class AbortTask(base.Value):
     """A decision about this task broke the program; it ends, the daemon goes on."""
 
@@ -322,6 +328,7 @@ Input = (
     | CommitsReverted
     | TimerFired
     | RecoverTask
+    | RecoverRevert
     | AbortTask
 )
 

@@ -10,8 +10,8 @@ from typing import assert_never
 
 import structlog
 
-from daemon.domain import decisions, events, ids, inputs, messages
-from daemon.runtime import clock, failpoints, inbox, model_calls, tool_calls
+from daemon.domain import decisions, errors, events, ids, inputs, messages
+from daemon.runtime import clock, failpoints, inbox, model_calls, ports, tool_calls
 
 _log = structlog.get_logger(__name__)
 _Begin = Callable[[], Coroutine[None, None, None]]
@@ -26,10 +26,12 @@ class Effects:
         tools: tool_calls.ToolCalls,
         timers: clock.Timers,
         box: inbox.Inbox,
+        history: ports.History,
         reach: failpoints.Reach = failpoints.pass_by,
     ) -> None:
         self._reach = reach
         self._inbox = box
+        self._history = history
         self._models = models
         self._tools = tools
         self._timers = timers
@@ -71,12 +73,28 @@ class Effects:
                 started.add_done_callback(self._tool_runs.discard)
             case decisions.ReconcileCall():
                 self._start_site(action.kind, lambda: self._tools.reconcile(action), action.site)
+            case decisions.RevertCommits():
+                self._start(
+                    action.kind,
+                    lambda: self._revert(action),
+                    action.task_id,
+                    action.correlation_id,
+                )
             case decisions.CancelCall() | decisions.ReleaseCall() | decisions.SetTimer():
                 self._reach(failpoints.before(action.kind))
                 self._at_once(action)
                 self._reach(failpoints.after(action.kind))
             case _:
                 assert_never(action)
+
+    async def _revert(self, action: decisions.RevertCommits) -> None:
+        """Take commits back; hand in the one that did, or why not."""
+        commit, fault = "", ""
+        try:
+            commit = await self._history.revert(action.folder, action.commits, action.task_id)
+        except errors.HistoryFault as error:
+            fault = str(error)
+        self._inbox.post(inputs.CommitsReverted(task_id=action.task_id, commit=commit, fault=fault))
 
     def _at_once(
         self, action: decisions.CancelCall | decisions.ReleaseCall | decisions.SetTimer

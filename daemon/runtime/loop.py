@@ -125,7 +125,11 @@ class RuntimeLoop:
             else:
                 await _whole(self._process(await self._inbox.take(most), performer))
 
-    async def recover(self, restarts: Sequence[inputs.RecoverTask], performer: Performer) -> None:
+    async def recover(
+        self,
+        restarts: Sequence[inputs.RecoverTask | inputs.RecoverRevert],
+        performer: Performer,
+    ) -> None:
         """Let every live task go on, before anything else is served."""
         for start in range(0, len(restarts), self._rules.limits.batch_inputs):
             chunk = restarts[start : start + self._rules.limits.batch_inputs]

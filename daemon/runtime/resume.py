@@ -29,12 +29,16 @@ async def follow(store: ports.Store, current: world.World) -> world.World:
     return current
 
 
-def restarts(current: world.World, clean: bool) -> tuple[inputs.RecoverTask, ...]:
-    """One input a live task, in the order in which they came."""
-    return tuple(
+def restarts(
+    current: world.World, clean: bool
+) -> tuple[inputs.RecoverTask | inputs.RecoverRevert, ...]:
+    """One input a live task, in the order in which they came, then one a pending revert."""
+    tasks = tuple(
         inputs.RecoverTask(task_id=task.task_id, state=task.state, clean=clean)
         for task in current.tasks.values()
     )
+    reverts = tuple(inputs.RecoverRevert(task_id=task_id) for task_id in current.reverts)
+    return tasks + reverts
 
 
 def waiting(current: world.World) -> int:

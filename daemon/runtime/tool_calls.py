@@ -6,7 +6,7 @@ nothing can be written, so that its text need not be believed.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 
 import structlog
@@ -17,6 +17,7 @@ from daemon.runtime import bus, contents, inbox, judge, ports, vault
 from tools import contract
 
 _log = structlog.get_logger(__name__)
+_SUBJECT_CHARS = 100
 _BROKEN = "The tool has a fault; the daemon's log has the details."
 
 
@@ -35,10 +36,13 @@ class _Stop:
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """Where calls run, and what none of them may see."""
+    """Where calls run that have no project of their own, what none of them may see, and what keeps
+    their changes; `missing` says whether a folder is not there."""
 
     folder: str
     hidden: tuple[str, ...]
+    history: ports.History
+    missing: Callable[[str], bool]
 
 
 class ToolCalls:
@@ -93,6 +97,14 @@ class ToolCalls:
         """Find the facts, hold what they are about and judge them; hand in all that, or a fault."""
         self.release(site.call_id)
         call = await self._call(site)
+        if self._workplace.missing(call.folder):
+            message = f"The folder {call.folder} is not there. Put it back, then retry."
+            self._inbox.post(
+                inputs.InspectionFailed(
+                    task_id=site.task_id, call_id=site.call_id, message=message, parks=True
+                )
+            )
+            return
         try:
             given = await self._inspected(site, call)
         except contract.ToolFault as error:
@@ -124,7 +136,7 @@ class ToolCalls:
                 raise contract.ToolFault("Refused: " + ", ".join(said.reasons))
             call = _prepared(call, said)
         revision = (await self._judge.load()).revision
-        inspection = await tool.inspect(call)
+        inspection = await self._looked_at(tool, call)
         self._held[site.call_id] = _Held(call, inspection, revision)
         return inputs.CallInspected(
             task_id=site.task_id,
@@ -136,6 +148,19 @@ class ToolCalls:
             folder=folder,
             has_secret=self._vault.holds(site.task_id),
         )
+
+    async def _looked_at(self, tool: contract.Tool, call: contract.Call) -> contract.Inspection:
+        """The inspection; meanwhile what the folder holds is kept, so that what is kept after the
+        run is the call's alone."""
+        if not _changes(tool, call):
+            return await tool.inspect(call)
+        async with asyncio.TaskGroup() as both:
+            both.create_task(self._workplace.history.before(call.folder))
+            inspecting = both.create_task(_tried(tool.inspect(call)))
+        found = inspecting.result()
+        if isinstance(found, contract.ToolFault):
+            raise found
+        return found
 
     def release(self, call_id: ids.CallId) -> None:
         """Let go of an inspection, if one is held."""
@@ -174,7 +199,22 @@ class ToolCalls:
             finally:
                 self.release(site.call_id)
             duration_ms = self._clock.monotonic_ms() - began_ms
-            await self._hand_in(site, ended, duration_ms)
+            change = await self._kept_change(site, held.call)
+            await self._hand_in(site, ended, duration_ms, change)
+
+    async def _kept_change(
+        self, site: decisions.CallSite, call: contract.Call
+    ) -> inputs.Change | None:
+        """What the call changed in its project, once the project's history has it."""
+        if not _changes(self._tools[site.tool], call):
+            return None
+        words = self._redactor.redact(" ".join(call.arguments_json.split()))
+        message = f"{site.tool} {words[:_SUBJECT_CHARS]}"
+        history = self._workplace.history
+        change = await history.after(call.folder, message, site.task_id, site.call_id)
+        if change is None:
+            return None
+        return change.but({"diff": self._redactor.redact(change.diff)})
 
     async def _run_held(
         self,
@@ -212,7 +252,11 @@ class ToolCalls:
         return _Stop(outcome, _BROKEN)
 
     async def _hand_in(
-        self, site: decisions.CallSite, ended: contract.Result | _Stop, duration_ms: int
+        self,
+        site: decisions.CallSite,
+        ended: contract.Result | _Stop,
+        duration_ms: int,
+        change: inputs.Change | None = None,
     ) -> None:
         if isinstance(ended, _Stop):
             text, _ = await self._shorten(site, ended.message, failed=True)
@@ -223,6 +267,7 @@ class ToolCalls:
                     outcome=ended.outcome,
                     message=text,
                     duration_ms=duration_ms,
+                    change=change,
                 )
             )
             return
@@ -234,6 +279,7 @@ class ToolCalls:
                 result=ended.model_copy(update={"text": text}),
                 duration_ms=duration_ms,
                 artifact=artifact,
+                change=change,
             )
         )
 
@@ -277,6 +323,21 @@ def _prepared(call: contract.Call, said: findings.CommandJudgement) -> contract.
     if reads and not confinement.read_only:
         confinement = confinement.model_copy(update={"read_only": True})
     return call.model_copy(update={"names": names, "confinement": confinement})
+
+
+def _changes(tool: contract.Tool, call: contract.Call) -> bool:
+    """Whether a call could change its folder."""
+    return tool.spec.effect is not contract.Effect.PURE and not call.confinement.read_only
+
+
+async def _tried(
+    inspecting: Coroutine[None, None, contract.Inspection],
+) -> contract.Inspection | contract.ToolFault:
+    """A fault as a value: beside others in a group it would come out as one of several."""
+    try:
+        return await inspecting
+    except contract.ToolFault as fault:
+        return fault
 
 
 def _is_failure(ended: contract.Result) -> bool:

@@ -10,8 +10,7 @@ import grpc
 import pytest
 from google.protobuf import message
 
-from daemon.decide import turn
-from daemon.domain import decisions, limits, world
+from daemon.domain import decisions, world
 from daemon.rpc import backend
 from daemon.runtime import bus, clock, contents, inbox, loop
 from daemon.storage import in_memory
@@ -21,7 +20,7 @@ from proto.ducklm.v1 import (
     conversations_pb2,
     tasks_pb2,
 )
-from tests import running_daemon
+from tests import rules, running_daemon
 from tests.integration.rpc import methods, served, work
 
 PARALLEL = 32
@@ -148,9 +147,9 @@ async def two_tokens(folder: pathlib.Path) -> AsyncIterator[grpc.aio.Channel]:
     kept = contents.Contents(store)
     box = inbox.Inbox(PARALLEL)
     publish = bus.Bus(store, clock.SystemClock(), 0, PARALLEL)
-    rules = turn.Rules(limits=limits.Limits(), tools={}, system_prompt="")
+    used = rules.plain({})
     parts = (kept, clock.SystemClock(), clock.SystemChance(), box, publish)
-    running = loop.RuntimeLoop(rules, world.World(), store, *parts)
+    running = loop.RuntimeLoop(used, world.World(), store, *parts)
     backing = backend.Backend(
         box,
         store,
@@ -160,7 +159,7 @@ async def two_tokens(folder: pathlib.Path) -> AsyncIterator[grpc.aio.Channel]:
         1024,
         served.empty_vault(),
         lambda: tuple(running.world.grants.values()),
-        rules.owners.is_owner,
+        used.owners.is_owner,
     )
     serving = asyncio.create_task(running.run(_Nothing()))
     try:

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from daemon.domain import decisions, events, taints
+from daemon.domain import decisions, events, messages, taints
 
 
 def event(given: events.Event) -> str:
@@ -15,7 +15,8 @@ def event(given: events.Event) -> str:
         case events.TaskDecided():
             return f"decided {given.decision}"
         case events.ModelCallStarted():
-            return f"model started {given.attempt}"
+            purpose = "" if given.purpose is messages.Purpose.THINK else f" to {given.purpose}"
+            return f"model started {given.attempt}{purpose}"
         case events.ModelCallFinished():
             return "model finished"
         case events.ModelCallFailed():
@@ -54,6 +55,43 @@ def event(given: events.Event) -> str:
             return f"secret requested: {given.what}"
         case events.SecretProvided():
             return "secret provided"
+        case events.DirectiveTaken():
+            return f"directive {given.kind}"
+        case events.ReplyRefused():
+            return "reply cut" if given.cut else "reply refused"
+        case events.PlanMade():
+            return f"plan {' '.join(step.step_id for step in given.steps)}"
+        case events.StepStarted():
+            return f"step {given.step_id} started {given.attempt}"
+        case events.StepJudged():
+            return f"step {given.step_id} judged {given.follows}"
+        case events.StepEnded():
+            return f"step {given.step_id} {given.outcome}"
+        case events.TaskSteered():
+            return "steered"
+        case _:
+            return conversation(given)
+
+
+def conversation(
+    given: events.ConversationDeleted
+    | events.ConversationCompacted
+    | events.ExchangeUndone
+    | events.ProjectReverted
+    | events.FeedbackGiven,
+) -> str:
+    """An event of a conversation as a whole."""
+    match given:
+        case events.ConversationDeleted():
+            return "conversation deleted"
+        case events.ConversationCompacted():
+            return f"compacted up to {given.up_to_seq}"
+        case events.ExchangeUndone():
+            return "exchange undone"
+        case events.ProjectReverted():
+            return "project not reverted" if given.fault else "project reverted"
+        case events.FeedbackGiven():
+            return f"feedback {'good' if given.good else 'bad'}"
         case _:
             assert_never(given)
 

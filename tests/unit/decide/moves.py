@@ -64,7 +64,9 @@ def gathered(
         return [
             inputs.ContextGathered(
                 task_id=scene.seen[of].task_id,
+                asked=scene.asked(of),
                 history=tuple(history),
+                summary=None,
                 turn=(inputs.Piece(speaker="user", text="hi", tokens=1),),
                 system_tokens=4,
                 context_tokens=context_tokens,
@@ -78,7 +80,12 @@ def gathered(
 def not_gathered(kind: messages.ModelFaultKind, of: int = -1) -> scenes.Move:
     """The slot could not count."""
     return lambda scene: [
-        inputs.ContextFailed(task_id=scene.seen[of].task_id, kind=kind, message="no counting")
+        inputs.ContextFailed(
+            task_id=scene.seen[of].task_id,
+            asked=scene.asked(of),
+            kind=kind,
+            message="no counting",
+        )
     ]
 
 
@@ -90,6 +97,18 @@ def says(text: str, of: int = -1, line: int | None = None) -> scenes.Move:
         result = messages.ModelResult(
             text=text, finish_reason="stop", slot="main", script_line=line
         )
+        call_id = seen.model_call
+        return [inputs.ModelFinished(task_id=seen.task_id, call_id=call_id, result=result)]
+
+    return inputs_of
+
+
+def cut(text: str, of: int = -1) -> scenes.Move:
+    """The model call was ended by the limit of its tokens."""
+
+    def inputs_of(scene: scenes.Scene) -> Sequence[inputs.Input]:
+        seen = scene.seen[of]
+        result = messages.ModelResult(text=text, finish_reason="length", slot="main")
         call_id = seen.model_call
         return [inputs.ModelFinished(task_id=seen.task_id, call_id=call_id, result=result)]
 

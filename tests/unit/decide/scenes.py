@@ -10,7 +10,7 @@ step are all that makes the next world.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from daemon.decide import orchestrator, turn
+from daemon.decide import orchestrator
 from daemon.domain import (
     decisions,
     events,
@@ -23,6 +23,7 @@ from daemon.domain import (
     taints,
     world,
 )
+from tests import rules
 from tests.unit.decide import lines
 from tools import contract
 
@@ -52,6 +53,8 @@ TOOLS = {
         _spec("fire", contract.Effect.UNSAFE, contract.Category.READ_ONLY),
         _spec("erase", contract.Effect.UNSAFE, contract.Category.NO_ALWAYS),
         _spec("explode", contract.Effect.UNSAFE, contract.Category.HARD_STOP),
+        _spec("file_read", contract.Effect.PURE, contract.Category.READ_ONLY),
+        _spec("apply_edits", contract.Effect.RECONCILABLE, contract.Category.NORMAL),
     )
 }
 
@@ -109,14 +112,13 @@ class Scene:
     """A world with the clock and the chance that its inputs are stamped with."""
 
     def __init__(
-        self, bounds: limits.Limits | None = None, owners: principals.Owners | None = None
+        self,
+        bounds: limits.Limits | None = None,
+        owners: principals.Owners | None = None,
+        compiles: bool = False,
+        criticizes: bool = False,
     ) -> None:
-        self.rules = turn.Rules(
-            limits=bounds or limits.Limits(),
-            tools=TOOLS,
-            system_prompt=SYSTEM,
-            owners=owners or principals.Owners(),
-        )
+        self.rules = rules.plain(TOOLS, bounds, SYSTEM, owners, compiles, criticizes)
         self.world = world.World()
         self.now_ms = START_MS
         self.texts: dict[ids.ContentId, str] = {}
@@ -202,6 +204,16 @@ class Scene:
     def task(self, of: int = -1) -> world.Task:
         """A live task, by the order of submission."""
         return self.world.tasks[self.seen[of].task_id]
+
+    def text(self, content: ids.ContentId | None) -> str:
+        """A text that was kept."""
+        assert content is not None
+        return self.texts[content]
+
+    def asked(self, of: int = -1) -> int:
+        """How many model calls a task has had; of one that has left, none."""
+        task = self.world.tasks.get(self.seen[of].task_id)
+        return task.asked if task is not None else 0
 
     def state(self, of: int = -1) -> state.TaskState:
         """Where a task stands, live or not."""

@@ -243,17 +243,25 @@ class Daemon(scenes.Scene):
 
     def _context(self, action: decisions.GatherContext, dice: random.Random) -> inputs.Input:
         for part in action.turn:
-            assert part.content in self.texts
+            assert part.content is None or part.content in self.texts
         if dice.random() < 0.05:
             kind = dice.choice(list(messages.ModelFaultKind))
-            return inputs.ContextFailed(task_id=action.task_id, kind=kind, message="no")
+            return inputs.ContextFailed(
+                task_id=action.task_id, asked=action.asked, kind=kind, message="no"
+            )
         return inputs.ContextGathered(
             task_id=action.task_id,
+            asked=action.asked,
             history=(),
             turn=tuple(
-                inputs.Piece(speaker=part.speaker, text=self.texts[part.content], tokens=1)
+                inputs.Piece(
+                    speaker=part.speaker,
+                    text=self.texts[part.content] if part.content is not None else part.before,
+                    tokens=1,
+                )
                 for part in action.turn
             ),
+            summary=None,
             system_tokens=1,
             context_tokens=512,
         )

@@ -180,7 +180,7 @@ def test_the_reason_of_a_no_reaches_the_model() -> None:
     (step,) = scene.when(moves.deny("use the other folder")).steps
     gather = step.actions[-1]
     assert isinstance(gather, decisions.GatherContext)
-    told = scene.texts[gather.turn[-1].content]
+    told = scene.text(gather.turn[-1].content)
     assert told == "The user did not allow this call. Their reason: use the other folder"
 
 

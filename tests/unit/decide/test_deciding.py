@@ -150,7 +150,7 @@ def test_the_model_is_told_what_the_person_said() -> None:
     (step,) = scene.when(moves.decide(Say.MARK_DONE)).steps
     gather = step.actions[-1]
     assert isinstance(gather, decisions.GatherContext)
-    assert scene.texts[gather.turn[-1].content] == "The user confirms that this call happened."
+    assert scene.text(gather.turn[-1].content) == "The user confirms that this call happened."
 
 
 def test_waiting_states_say_what_can_be_decided() -> None:

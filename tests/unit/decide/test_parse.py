@@ -8,11 +8,6 @@ from daemon.decide import parse
 from daemon.domain import directives
 
 VALID: dict[str, directives.Directive] = {
-    "Paris.": directives.Respond(kind="respond", text="Paris."),
-    "  Paris.\n": directives.Respond(kind="respond", text="Paris."),
-    "": directives.Respond(kind="respond", text=""),
-    '{"a": 1}': directives.Respond(kind="respond", text='{"a": 1}'),
-    'Use {"kind":"respond"}': directives.Respond(kind="respond", text='Use {"kind":"respond"}'),
     '{"kind":"respond","text":"ä"}': directives.Respond(kind="respond", text="ä"),
     '\n {"kind":"fail","reason":"no"} ': directives.Fail(kind="fail", reason="no"),
     '{"kind":"tool","tool":"t","arguments":{"a":[1,2.5,null,"x"]}}': directives.UseTool(
@@ -22,7 +17,22 @@ VALID: dict[str, directives.Directive] = {
         kind="coder", instruction="i", files=("f",)
     ),
 }
-ANSWERS_IN_JSON = ('{"kind":"sing"}', '{"kind": "Pod", "spec": {}}', '{"kind":1}', '{"a": 1}')
+WORDS = (
+    "Paris.",
+    "  Paris.\n",
+    "",
+    '{"kind":"sing"}',
+    '{"kind": "Pod", "spec": {}}',
+    '{"kind":1}',
+    '{"a": 1}',
+    'The field is "kind":"tool" there.',
+)
+AROUND = (
+    'Use {"kind":"respond","text":"x"}',
+    'Sure:\n```json\n{"kind": "tool", "tool": "t", "arguments": {}}\n```',
+    '{"kind":"respond","text":"x"} Done.',
+    '<tool>{ "kind":"tool","tool":"t"',
+)
 MALFORMED = {
     '{"kind":"respond"}': "respond.text: Field required",
     '{"kind":"respond","text":1}': "respond.text: Input should be a valid string",
@@ -47,9 +57,15 @@ def test_what_the_model_wants(text: str, wanted: directives.Directive) -> None:
     assert parse.reply(text) == wanted
 
 
-@pytest.mark.parametrize("text", ANSWERS_IN_JSON)
-def test_json_that_is_no_directive_is_an_answer(text: str) -> None:
-    assert parse.reply(text) == directives.Respond(kind="respond", text=text)
+@pytest.mark.parametrize("text", WORDS)
+def test_what_claims_no_directive_are_words(text: str) -> None:
+    assert parse.reply(text) is None
+
+
+@pytest.mark.spec("L-01")
+@pytest.mark.parametrize("text", AROUND)
+def test_a_directive_stands_alone(text: str) -> None:
+    assert parse.reply(text) == parse.Malformed("there is text around the JSON object")
 
 
 @pytest.mark.spec("D-02")

@@ -344,6 +344,7 @@ def test_a_denied_call_is_not_asked_again() -> None:
     scene.given([moves.deny("use another folder"), moves.gathered(), moves.wants("erase")])
     then = scene.when(moves.inspected())
     assert then.events == ["inspected ask-never-always", "tool ended refused"]
+    scene.given([moves.gathered(), moves.wants("look"), moves.inspected(), moves.ran()])
     scene.given([moves.gathered(), moves.wants("erase")])
     assert scene.when(moves.inspected(bound="other")).events[1] == "approval requested"
 

@@ -24,7 +24,7 @@ CASES = {
     "a command in backticks asks no model": Case(
         given=[],
         when=moves.submit("run `ls`"),
-        events=[*BEGINS, "proposed shell_exec", *RUNS],
+        events=[*BEGINS, "directive tool", "proposed shell_exec", *RUNS],
         actions=["timer task_budget", "inspect call"],
         reply="submitted",
     ),

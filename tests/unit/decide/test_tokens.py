@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from daemon.decide import orchestrator, turn
+from daemon.decide import orchestrator
 from daemon.domain import decisions, errors, ids, inputs, limits, principals, world
+from tests import rules
 from tests.unit.decide import scenes
 
 AT_MS = scenes.START_MS
@@ -55,9 +56,9 @@ def bots(
 def decide(
     given: inputs.CreateToken | inputs.RevokeToken, known: inputs.Known | None = None
 ) -> decisions.Step:
-    rules = turn.Rules(limits=limits.Limits(tokens=3), tools={}, system_prompt="")
+    used = rules.plain({}, limits.Limits(tokens=3))
     stamped = inputs.Stamped(input=given, at_ms=AT_MS, seed="0" * 32, known=known or inputs.Known())
-    return orchestrator.decide(rules, world.World(), stamped)
+    return orchestrator.decide(used, world.World(), stamped)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 
 from daemon.config import permissions
-from daemon.decide import turn
 from daemon.domain import (
     decisions,
+    errors,
     events,
     ids,
     inputs,
@@ -20,6 +20,7 @@ from daemon.domain import (
     principals,
     redaction,
     state,
+    views,
 )
 from daemon.permission import command
 from daemon.runtime import (
@@ -37,6 +38,7 @@ from daemon.runtime import (
     vault,
 )
 from daemon.storage import in_memory
+from tests import rules
 from tools import contract
 
 START_MS = 1_750_000_000_000
@@ -74,6 +76,41 @@ class HandClock:
 
     def monotonic_ms(self) -> int:
         return self.ms
+
+
+class FakeHistory:
+    """Keeps nothing but what it was asked; `change` is what each call is said to have changed."""
+
+    def __init__(self) -> None:
+        self.change: inputs.Change | None = None
+        self.asked: list[str] = []
+        self.fault: errors.HistoryFault | None = None
+
+    async def before(self, folder: str) -> None:
+        self.asked.append(f"before {folder}")
+
+    async def after(
+        self, folder: str, message: str, task_id: ids.TaskId, call_id: ids.CallId
+    ) -> inputs.Change | None:
+        self.asked.append(f"after {folder}")
+        return self.change
+
+    async def revert(
+        self, folder: str, commits: Sequence[str], task_id: ids.TaskId | None = None
+    ) -> str:
+        self.asked.append(f"revert {folder} {' '.join(commits)}")
+        if self.fault is not None:
+            raise self.fault
+        return "reverted"
+
+    async def log(self, folder: str, limit: int, before: str = "") -> tuple[views.CommitView, ...]:
+        return ()
+
+    async def diff(self, folder: str, commit: str) -> str:
+        return ""
+
+    def notices(self) -> tuple[str, ...]:
+        return ()
 
 
 class CountedChance:
@@ -154,12 +191,11 @@ class Rig:
         judging: judge.Judge | None = None,
     ) -> None:
         specs = {name: tool.spec for name, tool in tools.items()}
-        self.rules = turn.Rules(
-            limits=bounds, tools=specs if offered is None else offered, system_prompt="Be brief."
-        )
+        self.rules = rules.plain(specs if offered is None else offered, bounds)
         self.store = store
         self.clock = HandClock()
         self.model = FakeModel()
+        self.history = FakeHistory()
         self.box = inbox.Inbox(bounds.inbox_inputs)
         self.kept = contents.Contents(store)
         self._tools = tools
@@ -182,11 +218,17 @@ class Rig:
         )
         self.effects = effects.Effects(
             model_calls.ModelCalls(
-                self.model, self.store, self.kept, self.box, self.bus, bounds.history_exchanges
+                self.model,
+                self.store,
+                self.kept,
+                self.box,
+                self.bus,
+                bounds.history_exchanges,
+                self.rules.skills,
             ),
             tool_calls.ToolCalls(
                 self._tools,
-                tool_calls.Workplace(self._folder, ()),
+                tool_calls.Workplace(self._folder, (), self.history, lambda folder: False),
                 self.judge,
                 self.vault,
                 self.redactor,
@@ -200,6 +242,7 @@ class Rig:
             ),
             self.timers,
             self.box,
+            self.history,
         )
         self.loop = loop.RuntimeLoop(
             self.rules,
