@@ -169,7 +169,7 @@ def test_a_refused_call_is_not_criticized() -> None:
 
 
 class TestWaiting:
-    """A step that asks does not hold up the others, and its task waits when nothing else is left."""
+    """A step that asks does not hold up the others; the task waits when nothing else is left."""
 
     def scene(self) -> scenes.Scene:
         scene = scenes.Scene().given([*THINKING, plans(step("a", tool="erase"), step("b"))])
@@ -182,10 +182,7 @@ class TestWaiting:
         scene = self.scene()
         assert scene.when(ran("b")).events[-1] == "now awaiting_approval"
         assert scene.when(moves.allow()).events[-1] == "now running"
-        assert scene.when(inspected("a")).events == [
-            "inspected ask-never-always",
-            "tool started 1",
-        ] or (of_step(scene, "a").status is world.CallStatus.STARTED)
+        assert scene.when(inspected("a")).events == ["tool started 1"]
 
     def test_an_answer_meanwhile_starts_it_at_once(self) -> None:
         scene = self.scene()
@@ -226,13 +223,14 @@ def test_an_unknown_outcome_waits_for_a_person_and_the_step_goes_on_after_it() -
     ]
 
 
+CODE = moves.says(json.dumps({"kind": "coder", "instruction": "mend x", "files": ["x.py"]}))
+
+
 class TestCoder:
     """A coder reads, writes edits, and a tool carries them out."""
 
-    CODE = moves.says(json.dumps({"kind": "coder", "instruction": "mend x", "files": ["x.py"]}))
-
     def scene(self) -> scenes.Scene:
-        return scenes.Scene().given([*THINKING, self.CODE])
+        return scenes.Scene().given([*THINKING, CODE])
 
     def test_it_reads_then_writes_then_edits(self) -> None:
         scene = self.scene()
