@@ -17,6 +17,7 @@ from daemon.domain import errors, events, fold, ids, state, taints, world
 from daemon.storage import codec, database, event_store, lock, records
 
 TEXT_CHARS = 100
+COMMIT_CHARS = 12
 PAGE_EVENTS = 1000
 PAGE_TEXTS = 500
 
@@ -59,14 +60,28 @@ def read(folder: Path, task_id: ids.TaskId) -> Run:
 
 def _contents(event: events.Event) -> tuple[ids.ContentId | None, ...]:
     match event:
-        case events.TaskSubmitted() | events.AnswerGiven():
+        case (
+            events.TaskSubmitted()
+            | events.TaskSteered()
+            | events.AnswerGiven()
+            | events.ModelCallFinished()
+            | events.ModelCallFailed()
+            | events.ReplyRefused()
+            | events.FeedbackGiven()
+        ):
             return (event.text,)
-        case events.ModelCallFinished() | events.ModelCallFailed():
-            return (event.text,)
+        case events.PlanMade():
+            return tuple(step.goal for step in event.steps)
+        case events.StepJudged():
+            return (event.note,)
+        case events.StepEnded():
+            return (event.result,)
+        case events.ConversationCompacted():
+            return (event.summary,)
         case events.ToolCallProposed():
             return (event.arguments,)
         case events.ToolCallEnded():
-            return (event.result,)
+            return (event.result, event.diff)
         case events.ApprovalRequested():
             return (event.card,)
         case events.ApprovalResolved():
@@ -114,7 +129,9 @@ def _say(run: Run, one: events.Recorded, began_ms: dict[str, int]) -> str:
     event = one.event
     match event:
         case events.TaskSubmitted():
-            return f"submitted: {_short(run, event.text)}"
+            skill = f" with the skill {event.skill}" if event.skill else ""
+            what = "summary wanted" if event.kind is events.TaskKind.COMPACT else "submitted"
+            return f"{what}{skill}: {_short(run, event.text)}"
         case events.TaskStateChanged():
             return f"{event.previous} → {event.state}" + (
                 f": {event.reason}" if event.reason else ""
@@ -147,12 +164,90 @@ def _say(run: Run, one: events.Recorded, began_ms: dict[str, int]) -> str:
         case (
             events.ConversationCreated()
             | events.ConversationUpdated()
+            | events.ConversationDeleted()
             | events.GrantRevoked()
             | events.ProjectTrusted()
         ):
             return str(event.type)
+        case (
+            events.ConversationCompacted()
+            | events.ExchangeUndone()
+            | events.ProjectReverted()
+            | events.FeedbackGiven()
+        ):
+            return _say_afterwards(run, event)
+        case _:
+            return _say_thinking(run, event)
+
+
+def _say_afterwards(
+    run: Run,
+    event: events.ConversationCompacted
+    | events.ExchangeUndone
+    | events.ProjectReverted
+    | events.FeedbackGiven,
+) -> str:
+    match event:
+        case events.ConversationCompacted():
+            summary = _short(run, event.summary)
+            return f"what was said up to #{event.up_to_seq} is summarized: {summary}"
+        case events.ExchangeUndone():
+            what = f"{len(event.commits)} commits to take back" if event.commits else "no commits"
+            left = f", {len(event.left)} calls cannot be taken back" if event.left else ""
+            return f"{event.principal} undid it: {what}{left}"
+        case events.ProjectReverted():
+            return (
+                f"commits not taken back: {event.fault}"
+                if event.fault
+                else (f"commits taken back by {event.commit[:COMMIT_CHARS]}")
+            )
+        case events.FeedbackGiven():
+            why = f": {_short(run, event.text)}" if event.text else ""
+            return f"{event.principal} finds it {'good' if event.good else 'bad'}{why}"
         case _:
             assert_never(event)
+
+
+def _say_thinking(
+    run: Run,
+    event: events.TaskSteered
+    | events.DirectiveTaken
+    | events.ReplyRefused
+    | events.PlanMade
+    | events.StepStarted
+    | events.StepJudged
+    | events.StepEnded,
+) -> str:
+    match event:
+        case events.TaskSteered():
+            return f"{event.origin.principal} added: {_short(run, event.text)}"
+        case events.DirectiveTaken():
+            return f"directive by the {event.source}: {event.kind}"
+        case events.ReplyRefused():
+            why = "cut by the token limit" if event.cut else f"refused, {event.reason}"
+            return f"reply {why}: {_short(run, event.text)}"
+        case events.PlanMade():
+            return f"plan: {'; '.join(_step(run, step) for step in event.steps)}"
+        case events.StepStarted():
+            again = f", attempt {event.attempt}" if event.attempt > 1 else ""
+            return f"step {event.step_id} started{again}"
+        case events.StepJudged():
+            given = (event.correctness, event.usefulness, event.safety)
+            scores = " ".join("?" if score is None else str(score) for score in given)
+            note = f": {_short(run, event.note)}" if event.note else ""
+            said = f"correct, useful, safe: {scores}"
+            return f"step {event.step_id} judged {event.follows} ({said}){note}"
+        case events.StepEnded():
+            result = f": {_short(run, event.result)}" if event.result else ""
+            return f"step {event.step_id} {event.outcome}{result}"
+        case _:
+            assert_never(event)
+
+
+def _step(run: Run, step: events.PlannedStep) -> str:
+    tool = f" {step.tool}" if step.tool else ""
+    after = f" after {', '.join(step.after)}" if step.after else ""
+    return f"{step.step_id} ({step.kind}{tool}{after}) {_short(run, step.goal)}"
 
 
 def _say_model(
@@ -205,9 +300,22 @@ def _say_tool(
         case events.ToolCallEnded():
             code = "" if event.exit_code is None else f", exit code {event.exit_code}"
             told = f": {_short(run, event.result)}" if event.result else ""
-            return f"tool call {event.outcome} after {event.duration_ms / 1000:.3f} s{code}{told}"
+            took = f"after {event.duration_ms / 1000:.3f} s{code}"
+            return f"tool call {event.outcome} {took}{_change(run, event)}{told}"
         case _:
             assert_never(event)
+
+
+def _change(run: Run, event: events.ToolCallEnded) -> str:
+    """Which commit has the call's changes, in how many files, and how large they are."""
+    if not event.commit:
+        return ""
+    diff = run.texts.get(event.diff) if event.diff else None
+    lines = (diff or "").splitlines()
+    more = sum(line.startswith("+") and not line.startswith("+++ ") for line in lines)
+    less = sum(line.startswith("-") and not line.startswith("--- ") for line in lines)
+    size = "(forgotten)" if diff is None else f"+{more} −{less} lines"
+    return f", commit {event.commit[:COMMIT_CHARS]}, {len(event.files)} files, {size}"
 
 
 def _short(run: Run, content: ids.ContentId) -> str:
