@@ -255,15 +255,53 @@ CHAT_DRAINING = "The daemon is stopping; what you send now waits for its next st
 CHAT_PROMPT = "you> "
 CHAT_QUIT_HINT = "Press Ctrl-C again or Ctrl-D to leave."
 CHAT_HELP = """\
-/new      start a new conversation
-/waiting  go through the tasks of this conversation that wait for you
-/mode     show or set what runs unasked: /mode plan, /mode build, /mode yolo
-/grants   list what you allowed always; /revoke ID takes one back
-/help     this list
-/quit     leave (also Ctrl-D, or Ctrl-C twice)
+/new              start a new conversation, with this one's project and settings
+/waiting          go through the tasks of this conversation that wait for you
+/undo             take back the last answered message and its changes of the project
+/feedback good    say what the last answer is worth: good or bad, and why if you like
+/diff             show whole what was last changed in the project
+/compact          have what was said so far summarized; models are then told the summary
+/export [FILE]    write the conversation to a new file (.md or .json)
+/project [FOLDER] show or set the project by its folder or name; /project - leaves it
+/mode [MODE]      show or set what runs unasked: plan, build, yolo
+/steer [on|off]   whether what you say while a task runs joins it, or waits for its end
+/thoughts [on|off] whether what a model thinks before it speaks is shown
+/grants           list what you allowed always; /revoke ID takes one back
+/help             this list
+/quit             leave (also Ctrl-D, or Ctrl-C twice)
 Ctrl-C while a task runs cancels the task. A line that begins with // is sent with one / less."""
 CHAT_UNKNOWN_COMMAND = "Unknown command {command}; /help lists them."
 CHAT_NEW = "A new conversation begins with the next message."
+CHAT_NEW_WITH = "A new conversation begins with the next message: {settings}."
+CHAT_NONE_YET = "There is no conversation yet: send a message first."
+COMPACTING = "summarizing what was said so far"
+THOUGHTS_ON = "What models think is shown."
+THOUGHTS_OFF = "What models think is not shown."
+THOUGHTS_UNKNOWN = "Type /thoughts on or /thoughts off."
+STEER_ON = "What you say while a task runs joins it."
+STEER_OFF = "What you say while a task runs waits for its end."
+STEER_UNKNOWN = "Type /steer on or /steer off."
+PROJECT_SET = "project {folder}"
+PROJECT_NONE = "no project: the daemon's own folder"
+SETTINGS_MODE = "mode {mode}"
+SETTINGS_PROFILE = "profile {profile}"
+SETTINGS_STEERS = "messages join a running task"
+
+# --- what was said
+ANSWER_NONE = "Nothing was answered in this conversation yet."
+FEEDBACK_UNKNOWN = "The answer is good or bad: say which, and then why if you like."
+FEEDBACK_KEPT = "Noted."
+UNDONE = "The last message and its answer are taken back: models hear no more of them."
+UNDO_LEFT = "cannot be taken back: {line}"
+UNDO_GOES_ON = "It goes on without you: ducklm events shows how it ends."
+DELETE_PROMPT = "Delete {id} and all its texts for good? [y/N] "
+DELETE_NOT_SURE = "It would be gone for good: say --yes."
+DELETE_NOT = "Nothing was deleted."
+DELETED = "{id} is deleted."
+FORMAT_UNKNOWN = "The format must be one of: {choices}."
+EXPORT_FILE = "ducklm-{id}.md"
+EXPORTED = "Written to {path}."
+EXPORT_FAILED = "{path} cannot be written: {why}."
 CHAT_NOTHING_WAITS = "Nothing waits in this conversation."
 CHAT_CONVERSATION = "conversation {id}: continue it with ducklm chat --conversation {id}"
 
@@ -273,6 +311,18 @@ TASKS_NONE = "No task yet."
 EVENTS_NONE = "No event yet."
 CONVERSATIONS_NONE = "No conversation yet."
 CONVERSATION_UNTITLED = "(untitled)"
+CONVERSATION_NO_PROJECT = "the daemon's own"
+CONVERSATION = {
+    "id": "conversation",
+    "title": "title",
+    "principal": "of",
+    "created": "begun",
+    "updated": "last used",
+    "mode": "mode",
+    "folder": "project",
+    "profile": "profile",
+    "steering": "meanwhile",
+}
 EVENT_UNKNOWN = "an event of a kind unknown to this client"
 TOKENS_NONE = "No token but the owner's."
 TOKEN_MADE = (
@@ -350,7 +400,23 @@ HELP_DECIDE = "Answer a task that waits for a decision, for a model, or is parke
 HELP_DECISION = "mark-done, run-again, abandon or retry."
 HELP_CALL = "The call meant, when several wait."
 HELP_STATUS = "Show how the daemon is."
-HELP_CONVERSATIONS = "List conversations."
+HELP_CONVERSATIONS = "Conversations: list, show, export, delete. Without a command: list."
+HELP_CONVERSATIONS_LIST = "List conversations, last used first."
+HELP_CONVERSATIONS_SHOW = "Show one with its settings."
+HELP_CONVERSATIONS_DELETE = "Delete one and forget its texts, for good."
+HELP_CONVERSATIONS_EXPORT = "Write one out: to stdout, or to a new file."
+HELP_YES = "Be sure; do not ask."
+HELP_FORMAT = "markdown or json; else what the file's name says."
+HELP_OUTPUT = "A new file; it is never overwritten."
+HELP_LAST = "Only the last so many messages; 0 for all."
+HELP_REASONING = "Also what models thought."
+HELP_TOOLS = "Plans and calls of tools."
+HELP_RESULTS = "What these calls gave and changed."
+HELP_UNDO = "Take back a conversation's last answered message and its changes of the project."
+HELP_FEEDBACK = "Say what a task's answer is worth."
+HELP_WORTH = "good or bad."
+HELP_WHY = "Why, in words."
+HELP_DIFF = "Show whole what a task changed in its project."
 HELP_TOKEN = "Tokens for scripts and bots."
 HELP_TOKEN_CREATE = "Make a token; its secret alone goes to stdout, once."
 HELP_TOKEN_NAME = "What it is called: a-z, 0-9, dot, dash, underscore."

@@ -16,7 +16,17 @@ from collections.abc import Callable, Sequence
 import typer
 
 from bots import config, render, texts
-from bots.terminal import ask, chat, client, commands, faults, permissions, tokens, world
+from bots.terminal import (
+    ask,
+    chat,
+    client,
+    commands,
+    exchanges,
+    faults,
+    permissions,
+    tokens,
+    world,
+)
 
 _Json = typing.Annotated[bool, typer.Option("--json", help=texts.HELP_JSON)]
 _Limit = typing.Annotated[int, typer.Option("--limit", min=1, help=texts.HELP_LIMIT)]
@@ -24,6 +34,7 @@ _Conversation = typing.Annotated[
     str, typer.Option("--conversation", metavar="ID", help=texts.HELP_CONVERSATION)
 ]
 _Task = typing.Annotated[str, typer.Argument(metavar="TASK")]
+_ConversationId = typing.Annotated[str, typer.Argument(metavar="CONVERSATION")]
 _ApprovalId = typing.Annotated[str, typer.Argument(metavar="ID")]
 
 
@@ -164,7 +175,73 @@ def _status(context: typer.Context, as_json: _Json = False) -> None:
 
 
 def _conversations(context: typer.Context, limit: _Limit = 50, as_json: _Json = False) -> None:
+    if context.invoked_subcommand is None:
+        _conversations_list(context, limit, as_json)
+
+
+def _conversations_list(context: typer.Context, limit: _Limit = 50, as_json: _Json = False) -> None:
     _with_session(context, lambda session: commands.conversations(session, limit, as_json))
+
+
+def _conversations_show(
+    context: typer.Context, conversation: _ConversationId, as_json: _Json = False
+) -> None:
+    _with_session(context, lambda session: exchanges.show(session, conversation, as_json))
+
+
+def _conversations_delete(
+    context: typer.Context,
+    conversation: _ConversationId,
+    sure: typing.Annotated[bool, typer.Option("--yes", help=texts.HELP_YES)] = False,
+) -> None:
+    _with_session(context, lambda session: exchanges.delete(session, conversation, sure))
+
+
+def _conversations_export(
+    context: typer.Context,
+    conversation: _ConversationId,
+    kind: typing.Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help=texts.HELP_FORMAT)
+    ] = "",
+    path: typing.Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help=texts.HELP_OUTPUT)
+    ] = "",
+    last: typing.Annotated[int, typer.Option("--last", min=0, help=texts.HELP_LAST)] = 0,
+    reasoning: typing.Annotated[
+        bool, typer.Option("--reasoning", help=texts.HELP_REASONING)
+    ] = False,
+    tools: typing.Annotated[bool, typer.Option(help=texts.HELP_TOOLS)] = True,
+    results: typing.Annotated[bool, typer.Option(help=texts.HELP_RESULTS)] = True,
+) -> None:
+    def run(session: world.Session) -> faults.Exit:
+        request = exchanges.export_request(conversation, kind, path)
+        request.reasoning, request.tools, request.results = reasoning, tools, results
+        request.last_turns = last
+        return exchanges.export(session, request, path)
+
+    _with_session(context, run)
+
+
+def _undo(context: typer.Context, conversation: _ConversationId, as_json: _Json = False) -> None:
+    def run(session: world.Session) -> faults.Exit:
+        with session.world.interrupts.watching():
+            return exchanges.undo(session, conversation, as_json)
+
+    _with_session(context, run)
+
+
+def _feedback(
+    context: typer.Context,
+    task: _Task,
+    worth: typing.Annotated[str, typer.Argument(metavar="WORTH", help=texts.HELP_WORTH)],
+    text: typing.Annotated[str, typer.Argument(metavar="[TEXT]", help=texts.HELP_WHY)] = "",
+    as_json: _Json = False,
+) -> None:
+    _with_session(context, lambda session: exchanges.feedback(session, task, worth, text, as_json))
+
+
+def _diff(context: typer.Context, task: _Task) -> None:
+    _with_session(context, lambda session: exchanges.diff(session, task))
 
 
 def _grants_list(context: typer.Context, as_json: _Json = False) -> None:
@@ -192,7 +269,7 @@ def _secret(
 
 def _mode(
     context: typer.Context,
-    conversation: typing.Annotated[str, typer.Argument(metavar="CONVERSATION")],
+    conversation: _ConversationId,
     name: typing.Annotated[str, typer.Argument(metavar="MODE", help=texts.HELP_MODE_NAME)] = "",
     as_json: _Json = False,
 ) -> None:
@@ -236,6 +313,18 @@ def _token_revoke(
     _with_session(context, lambda session: tokens.revoke(session, named, as_json))
 
 
+def _conversation_commands() -> typer.Typer:
+    app = typer.Typer(
+        help=texts.HELP_CONVERSATIONS, invoke_without_command=True, add_completion=False
+    )
+    app.callback()(_conversations)
+    app.command("list", help=texts.HELP_CONVERSATIONS_LIST)(_conversations_list)
+    app.command("show", help=texts.HELP_CONVERSATIONS_SHOW)(_conversations_show)
+    app.command("delete", help=texts.HELP_CONVERSATIONS_DELETE)(_conversations_delete)
+    app.command("export", help=texts.HELP_CONVERSATIONS_EXPORT)(_conversations_export)
+    return app
+
+
 def _grant_commands() -> typer.Typer:
     app = typer.Typer(help=texts.HELP_GRANTS, no_args_is_help=True, add_completion=False)
     app.command("list", help=texts.HELP_GRANTS_LIST)(_grants_list)
@@ -271,9 +360,12 @@ def build() -> typer.Typer:
     app.command("cancel", help=texts.HELP_CANCEL)(_cancel)
     app.command("decide", help=texts.HELP_DECIDE)(_decide)
     app.command("status", help=texts.HELP_STATUS)(_status)
-    app.command("conversations", help=texts.HELP_CONVERSATIONS)(_conversations)
+    app.command("undo", help=texts.HELP_UNDO)(_undo)
+    app.command("feedback", help=texts.HELP_FEEDBACK)(_feedback)
+    app.command("diff", help=texts.HELP_DIFF)(_diff)
     app.command("mode", help=texts.HELP_MODE)(_mode)
     app.command("secret", help=texts.HELP_SECRET)(_secret)
+    app.add_typer(_conversation_commands(), name="conversations")
     app.add_typer(_grant_commands(), name="grants")
     app.add_typer(_token_commands(), name="token")
     return app

@@ -5,10 +5,21 @@ the prompt. A failed call ends that turn and never the chat.
 """
 
 import dataclasses
+import os
 
 from bots import presenter, render, texts
-from bots.terminal import ask, console, faults, permissions, screen, turn, world
-from proto.ducklm.v1 import common_pb2
+from bots.terminal import (
+    ask,
+    console,
+    exchanges,
+    faults,
+    permissions,
+    screen,
+    settings,
+    turn,
+    world,
+)
+from proto.ducklm.v1 import common_pb2, conversations_pb2
 
 WAITING_LIMIT_TASKS = 50
 
@@ -24,17 +35,15 @@ def run(session: world.Session, conversation_id: str, as_json: bool) -> faults.E
             terminal.say(texts.CHAT_PENDING.format(count=status.approvals_pending))
         if status.draining:
             terminal.say(texts.CHAT_DRAINING)
-    shown_on: screen.Screen = screen.TextScreen(terminal, stream=True)
-    if as_json:
-        shown_on = screen.JsonScreen(terminal)
+    for_people = screen.TextScreen(terminal, stream=True)
     seats = session.seats(
-        shown_on,
+        screen.JsonScreen(terminal) if as_json else for_people,
         patience_s=None if interactive else ask.PATIENCE_S,
         interactive=interactive,
         wait_for_others=False,
     )
     with session.world.interrupts.watching():
-        return Chat(session, seats, conversation_id).run()
+        return Chat(session, seats, for_people, conversation_id).run()
 
 
 @dataclasses.dataclass
@@ -43,8 +52,9 @@ class Chat:
 
     session: world.Session
     seats: turn.Seats
+    for_people: screen.TextScreen
     conversation_id: str
-    next_mode: common_pb2.Mode.ValueType = common_pb2.MODE_UNSPECIFIED  # of one that is to begin
+    next_settings: settings.Settings = settings.DEFAULT  # of one that is to begin
     exit_code: faults.Exit = faults.Exit.OK
 
     @property
@@ -100,52 +110,130 @@ class Chat:
             self._send(line)
         elif typed.startswith("//"):
             self._send(typed[1:])
-        elif typed == "/new":
-            self.conversation_id = ""
-            self.next_mode = common_pb2.MODE_UNSPECIFIED
-            self._console.say(texts.CHAT_NEW)
-        elif typed == "/waiting":
-            self._go_through_waiting()
-        elif typed == "/help":
-            self._console.say(texts.CHAT_HELP)
         else:
-            self._command(*typed.split())
+            self._command(*typed.split(maxsplit=1))
 
-    def _command(self, command: str, *arguments: str) -> None:
-        match command, arguments:
-            case "/mode", []:
-                self._show_mode()
-            case "/mode", [name]:
-                self._set_mode(permissions.mode_named(name.lower()))
+    def _command(self, command: str, rest: str = "") -> None:
+        match command, rest.split():
+            case "/new", []:
+                self._new()
+            case "/waiting", []:
+                self._go_through_waiting()
+            case "/help", []:
+                self._console.say(texts.CHAT_HELP)
             case "/grants", []:
                 permissions.grants(self.session, as_json=False)
             case "/revoke", [grant_id]:
                 permissions.revoke(self.session, grant_id, as_json=False)
+            case "/thoughts", [*words]:
+                self._thoughts(words)
+            case "/mode" | "/project" | "/steer", _:
+                self._setting(command, rest.strip())
+            case _:
+                self._about_what_was_said(command, rest)
+
+    def _about_what_was_said(self, command: str, rest: str) -> None:
+        match command, rest.split():
+            case "/undo", []:
+                self._note(exchanges.undo(self.session, self._conversation(), as_json=False))
+            case "/feedback", [word, *_]:
+                self._feedback(word.lower(), rest)
+            case "/feedback", []:
+                raise faults.UsageFault(texts.FEEDBACK_UNKNOWN)
+            case "/diff", []:
+                exchanges.last_diff(self.session, self.conversation_id)
+            case "/compact", []:
+                self._compact()
+            case "/export", _:
+                self._export(rest.strip())
             case _:
                 shown = render.one_line(command)
                 self._console.say(texts.CHAT_UNKNOWN_COMMAND.format(command=shown))
 
-    def _show_mode(self) -> None:
-        mode = self.next_mode or common_pb2.BUILD
-        if self.conversation_id:
-            mode = self.session.client.conversation(self.conversation_id).mode
-        self._console.say(permissions.mode_told(mode))
+    def _conversation(self) -> str:
+        """The conversation that a command is about; raises UsageFault."""
+        if not self.conversation_id:
+            raise faults.UsageFault(texts.CHAT_NONE_YET)
+        return self.conversation_id
 
-    def _set_mode(self, mode: common_pb2.Mode.ValueType) -> None:
+    def _settings(self) -> settings.Settings:
         """Of this conversation, or else of the one that the next message begins."""
-        if self.conversation_id:
-            key = self.session.world.new_key()
-            mode = self.session.client.set_mode(self.conversation_id, mode, key).mode
-        else:
-            self.next_mode = mode
-        self._console.say(permissions.mode_told(mode))
+        if not self.conversation_id:
+            return self.next_settings
+        return settings.of(self.session.client.conversation(self.conversation_id))
+
+    def _new(self) -> None:
+        self.next_settings = settings.inherited(self._settings())
+        self.conversation_id = ""
+        told = settings.told(self.next_settings)
+        pattern = texts.CHAT_NEW_WITH if told else texts.CHAT_NEW
+        self._console.say(pattern.format(settings=told))
+
+    def _thoughts(self, words: list[str]) -> None:
+        if words not in ([], ["on"], ["off"]):
+            raise faults.UsageFault(texts.THOUGHTS_UNKNOWN)
+        if words:
+            self.for_people.shows_thoughts = words == ["on"]
+        shown = self.for_people.shows_thoughts
+        self._console.say(texts.THOUGHTS_ON if shown else texts.THOUGHTS_OFF)
+
+    def _setting(self, command: str, value: str) -> None:
+        """Show a setting, or change it: of this conversation, or of the one that is to begin."""
+        wanted = self._changed(command, value) if value else self._settings()
+        match command:
+            case "/mode":
+                self._console.say(permissions.mode_told(wanted.mode or common_pb2.BUILD))
+            case "/project":
+                self._console.say(settings.project_told(wanted.folder))
+            case _:
+                self._console.say(settings.steering_told(wanted.steering))
+
+    def _changed(self, command: str, value: str) -> settings.Settings:
+        update = conversations_pb2.UpdateConversationRequest(conversation_id=self.conversation_id)
+        match command:
+            case "/mode":
+                update.mode = permissions.mode_named(value.lower())
+            case "/project":
+                update.folder = self._folder(value)
+            case _:
+                update.steering = settings.steering_named(value.lower())
+        if not self.conversation_id:
+            self.next_settings = settings.changed(self.next_settings, update)
+            return self.next_settings
+        key = self.session.world.new_key()
+        return settings.of(self.session.client.update_conversation(update, key))
+
+    def _folder(self, given: str) -> str:
+        """A project's full path where a path was typed, else its name; - means none."""
+        if given == "-":
+            return ""
+        if given == "~" or given.startswith("~/"):
+            given = str(self.session.world.home) + given[1:]
+        return os.path.abspath(given) if given.startswith(("/", ".")) else given
+
+    def _feedback(self, word: str, rest: str) -> None:
+        exchanges.worth_named(word)
+        task = exchanges.last_answered(self.session, self.conversation_id)
+        text = rest.strip()[len(word) :].strip()
+        exchanges.feedback(self.session, task.task_id, word, text, as_json=False)
+
+    def _compact(self) -> None:
+        begun = self.session.client.compact(self._conversation(), self.session.world.new_key())
+        self._console.say(texts.COMPACTING)
+        self._note(turn.Turn(self.seats, begun.task_id, begun.seq - 1).follow().exit_code)
+
+    def _export(self, path: str) -> None:
+        conversation_id = self._conversation()
+        path = path or texts.EXPORT_FILE.format(id=conversation_id)
+        request = exchanges.export_request(conversation_id, "", path)
+        exchanges.export(self.session, request, path)
 
     def _send(self, text: str) -> None:
         text = ask.check_text(text)
         self.conversation_id, begun = turn.begin(
-            self.seats, text, self.conversation_id, self.next_mode
+            self.seats, text, self.conversation_id, self.next_settings
         )
-        self.next_mode = common_pb2.MODE_UNSPECIFIED
+        self.next_settings = settings.DEFAULT
         self._note(begun.follow().exit_code)
 
     def _go_through_waiting(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import grpc
 
-from bots.terminal import faults
+from bots.terminal import faults, settings
 from proto.ducklm.v1 import (
     admin_pb2,
     admin_pb2_grpc,
@@ -92,14 +92,16 @@ class Client:
         text: str,
         conversation_id: str,
         key: str,
-        mode: common_pb2.Mode.ValueType = common_pb2.MODE_UNSPECIFIED,
+        wanted: settings.Settings = settings.DEFAULT,
     ) -> tasks_pb2.SubmitResponse:
+        """Submit a text; mode and folder are of the conversation that it begins."""
         request = tasks_pb2.SubmitRequest(
             text=text,
             origin=_origin(),
             conversation_id=conversation_id,
             client_key=key,
-            mode=mode,
+            mode=wanted.mode,
+            folder=wanted.folder,
         )
         return self._call(self._tasks.Submit, request)
 
@@ -117,6 +119,12 @@ class Client:
             task_id=task_id, decision=decision, call_id=call_id, client_key=key
         )
         return self._call(self._tasks.Decide, request)
+
+    def feedback(self, task_id: str, good: bool, text: str, key: str) -> tasks_pb2.Task:
+        request = tasks_pb2.FeedbackRequest(
+            task_id=task_id, good=good, text=text, origin=_origin(), client_key=key
+        )
+        return self._call(self._tasks.Feedback, request)
 
     def tasks(
         self,
@@ -148,13 +156,56 @@ class Client:
         request = conversations_pb2.GetConversationRequest(conversation_id=conversation_id)
         return self._call(self._conversations.Get, request)
 
-    def set_mode(
-        self, conversation_id: str, mode: common_pb2.Mode.ValueType, key: str
+    def create_conversation(
+        self, wanted: settings.Settings, key: str
     ) -> conversations_pb2.Conversation:
-        request = conversations_pb2.UpdateConversationRequest(
-            conversation_id=conversation_id, mode=mode, origin=_origin(), client_key=key
+        request = conversations_pb2.CreateConversationRequest(
+            mode=wanted.mode,
+            folder=wanted.folder,
+            profile=wanted.profile,
+            steering=wanted.steering,
+            origin=_origin(),
+            client_key=key,
         )
+        return self._call(self._conversations.Create, request)
+
+    def update_conversation(
+        self, request: conversations_pb2.UpdateConversationRequest, key: str
+    ) -> conversations_pb2.Conversation:
+        """Change the fields that are set in the request."""
+        request.origin.CopyFrom(_origin())
+        request.client_key = key
         return self._call(self._conversations.Update, request)
+
+    def delete_conversation(
+        self, conversation_id: str, key: str
+    ) -> conversations_pb2.DeleteConversationResponse:
+        request = conversations_pb2.DeleteConversationRequest(
+            conversation_id=conversation_id, origin=_origin(), client_key=key
+        )
+        return self._call(self._conversations.Delete, request)
+
+    def compact(
+        self, conversation_id: str, key: str
+    ) -> conversations_pb2.CompactConversationResponse:
+        request = conversations_pb2.CompactConversationRequest(
+            conversation_id=conversation_id, origin=_origin(), client_key=key
+        )
+        return self._call(self._conversations.Compact, request)
+
+    def undo(self, conversation_id: str, key: str) -> conversations_pb2.UndoResponse:
+        request = conversations_pb2.UndoRequest(
+            conversation_id=conversation_id, origin=_origin(), client_key=key
+        )
+        return self._call(self._conversations.Undo, request)
+
+    def export(self, request: conversations_pb2.ExportConversationRequest) -> Iterator[str]:
+        """The pieces of an export."""
+        try:
+            for piece in self._conversations.Export(request, metadata=self._metadata):
+                yield piece.text
+        except grpc.RpcError as error:
+            raise faults.fault_of(error) from None
 
     def approvals(self, limit: int) -> Iterator[approvals_pb2.Approval]:
         """Pending approvals, page by page."""

@@ -50,9 +50,29 @@ def conversation(row: conversations_pb2.Conversation) -> str:
     """A conversation: when last used, id and title."""
     title = render.one_line(row.title, VALUE_CHARACTERS) or texts.CONVERSATION_UNTITLED
     line = f"{_time(row.updated_at)}  {render.one_line(row.conversation_id)}  {title}"
+    if row.folder:
+        line += f"  {render.one_line(row.folder, VALUE_CHARACTERS)}"
     if row.mode in (common_pb2.PLAN, common_pb2.YOLO):
         line += f"  [{render.enum_name(common_pb2.Mode.DESCRIPTOR, row.mode).lower()}]"
     return line
+
+
+def conversation_whole(row: conversations_pb2.Conversation) -> str:
+    """A conversation with its settings, a line a matter."""
+    names = texts.CONVERSATION
+    steers = render.enum_name(common_pb2.Steering.DESCRIPTOR, row.steering).lower()
+    pairs = [
+        (names["id"], row.conversation_id),
+        (names["title"], row.title or texts.CONVERSATION_UNTITLED),
+        (names["principal"], row.principal),
+        (names["created"], _time(row.created_at)),
+        (names["updated"], _time(row.updated_at)),
+        (names["mode"], render.enum_name(common_pb2.Mode.DESCRIPTOR, row.mode).lower()),
+        (names["folder"], row.folder or texts.CONVERSATION_NO_PROJECT),
+        (names["profile"], row.profile),
+        (names["steering"], steers),
+    ]
+    return "\n".join(f"{name:<13} {render.one_line(value)}" for name, value in pairs if value)
 
 
 def approval(row: approvals_pb2.Approval) -> str:

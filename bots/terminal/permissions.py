@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from bots import render, texts
 from bots.terminal import faults, hidden, listing, prompts, screen, world
-from proto.ducklm.v1 import common_pb2, tasks_pb2
+from proto.ducklm.v1 import common_pb2, conversations_pb2, tasks_pb2
 
 MODES: typing.Final = {
     "plan": common_pb2.PLAN,
@@ -48,8 +48,10 @@ def mode(session: world.Session, conversation_id: str, name: str, as_json: bool)
     """Set a conversation's mode; without a name, show it."""
     if name:
         number = mode_named(name)
-        key = session.world.new_key()
-        row = session.client.set_mode(conversation_id, number, key)
+        request = conversations_pb2.UpdateConversationRequest(
+            conversation_id=conversation_id, mode=number
+        )
+        row = session.client.update_conversation(request, session.world.new_key())
     else:
         row = session.client.conversation(conversation_id)
     if as_json:

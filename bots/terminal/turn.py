@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Callable
 
 from bots import presenter, render, texts, views
-from bots.terminal import client, console, faults, link, prompts, screen
+from bots.terminal import client, console, faults, link, prompts, screen, settings
 from proto.ducklm.v1 import approvals_pb2, common_pb2, events_pb2, tasks_pb2
 
 
@@ -187,12 +187,15 @@ def begin(
     seats: Seats,
     text: str,
     conversation_id: str,
-    mode: common_pb2.Mode.ValueType = common_pb2.MODE_UNSPECIFIED,
+    wanted: settings.Settings = settings.DEFAULT,
 ) -> tuple[str, Turn]:
     """Submit a text; the conversation's id and the turn to follow. Raises CallFault.
 
-    The mode is that of a conversation which begins with it.
+    The settings are those of a conversation which begins with it.
     """
     key = seats.new_key()
-    accepted = seats.link.patiently(lambda: seats.client.submit(text, conversation_id, key, mode))
+    if not conversation_id and wanted.needs_creation:
+        make = seats.link.patiently(lambda: seats.client.create_conversation(wanted, key))
+        conversation_id, wanted, key = make.conversation_id, settings.DEFAULT, seats.new_key()
+    accepted = seats.link.patiently(lambda: seats.client.submit(text, conversation_id, key, wanted))
     return accepted.conversation_id, Turn(seats, accepted.task_id, accepted.seq - 1)

@@ -6,7 +6,13 @@ import grpc
 import pytest
 
 from bots import texts
-from proto.ducklm.v1 import approvals_pb2, common_pb2, events_pb2, tasks_pb2
+from proto.ducklm.v1 import (
+    approvals_pb2,
+    common_pb2,
+    conversations_pb2,
+    events_pb2,
+    tasks_pb2,
+)
 from tests.unit.bots import stage, updates
 
 pytestmark = [pytest.mark.timeout(30), pytest.mark.spec("C-02")]
@@ -50,6 +56,8 @@ def test_the_conversation_goes_on_and_new_begins_another() -> None:
     def script(daemon: stage.Daemon) -> None:
         daemon.greet()
         for seq in (1, 11, 21):
+            if seq == 21:  # what the new one is to take over
+                daemon.answer("Conversations.Get", conversations_pb2.Conversation())
             conversations.append(daemon.accept(seq).conversation_id)
             completes(daemon.stream(), "ok", seq)
 
