@@ -25,6 +25,7 @@ import structlog
 from daemon import exits, kits, logs, model_slots, workplace
 from daemon.config import settings as configured
 from daemon.domain import errors, inputs, redaction, views
+from daemon.history import histories
 from daemon.models import slots
 from daemon.rpc import backend, credentials, server
 from daemon.runtime import (
@@ -193,7 +194,7 @@ class Daemon:
             sqlite_store.open_store(self._folders.state, self._held, limits.client_key_days)
         )
         models = await stack.enter_async_context(model_slots.started(self._chosen))
-        offered = self._tools()
+        offered = self._build(kits.switches(self._chosen.daemon))
         rules = kits.rules(self._chosen, {name: tool.spec for name, tool in offered.items()})
         current = await resume.load(store)
         known = credentials.load(self._token, await store.live_tokens())
@@ -204,6 +205,12 @@ class Daemon:
             self._clock,
             lambda kind, subject: box.post(inputs.TimerFired(timer=kind, subject=subject)),
         )
+        own = workplace.ProjectFolders(self._folders, self._chosen.daemon.tools.folder)
+        history = histories.Histories(
+            workplace.histories(self._folders), workplace.hidden(self._folders), self._clock
+        )
+        stack.callback(history.close)
+        calls_at = workplace.made(self._folders, own, history)
         place = workplace.place(self._folders, self._chosen.daemon.daemon.listen)
         judging = judge.Judge(
             lambda: _load_rules(self._folders.config),
@@ -221,9 +228,12 @@ class Daemon:
                 limits.history_exchanges,
                 self._chosen.skills,
             ),
-            self._tool_calls(offered, judging, secrets, store.artifacts, kept, box, publish),
+            self._tool_calls(
+                offered, calls_at, judging, secrets, store.artifacts, kept, box, publish
+            ),
             timers,
             box,
+            history,
             self._reach,
         )
         runtime = loop.RuntimeLoop(
@@ -248,6 +258,8 @@ class Daemon:
             secrets,
             lambda: runtime.world.live_grants(self._clock.now_ms()),
             self._chosen.daemon.owner.is_owner,
+            own,
+            history,
         )
         listening = server.Server(
             served,
@@ -260,25 +272,10 @@ class Daemon:
             store, box, runtime, performer, timers, publish, models, judging, offered, listening
         )
 
-    def _tools(self) -> Mapping[str, contract.Tool]:
-        chosen = self._chosen.daemon
-        return self._build(
-            registry.Switches(
-                shell=chosen.tools.shell_exec,
-                shell_seconds=chosen.limits.shell_seconds,
-                files=chosen.tools.files,
-                testing=chosen.tools.testing,
-                web_fetch=chosen.tools.web_fetch,
-                web_search=chosen.tools.web_search,
-                web_listed=chosen.web.allowed,
-                searxng_url=chosen.web.searxng_url,
-                keyless_url=chosen.web.keyless_url if chosen.web.keyless_search else "",
-            )
-        )
-
     def _tool_calls(
         self,
         offered: Mapping[str, contract.Tool],
+        calls_at: tool_calls.Workplace,
         judging: judge.Judge,
         secrets: vault.Vault,
         artifacts: ports.Artifacts,
@@ -289,7 +286,7 @@ class Daemon:
         limits = self._chosen.daemon.limits
         return tool_calls.ToolCalls(
             offered,
-            workplace.made(self._folders, self._chosen.daemon.tools.folder),
+            calls_at,
             judging,
             secrets,
             self._redactor,

@@ -4,7 +4,22 @@ from collections.abc import Mapping
 
 from daemon.config import settings as configured
 from daemon.decide import calls, catalogue, schemas, turn
-from tools import contract
+from tools import contract, registry
+
+
+def switches(chosen: configured.DaemonFile) -> registry.Switches:
+    """Which tools there are to be."""
+    return registry.Switches(
+        shell=chosen.tools.shell_exec,
+        shell_seconds=chosen.limits.shell_seconds,
+        files=chosen.tools.files,
+        testing=chosen.tools.testing,
+        web_fetch=chosen.tools.web_fetch,
+        web_search=chosen.tools.web_search,
+        web_listed=chosen.web.allowed,
+        searxng_url=chosen.web.searxng_url,
+        keyless_url=chosen.web.keyless_url if chosen.web.keyless_search else "",
+    )
 
 
 def rules(chosen: configured.Settings, specs: Mapping[str, contract.ToolSpec]) -> turn.Rules:

@@ -47,7 +47,14 @@ class _Folder:
 class Histories:
     """Implements `ports.History`."""
 
-    def __init__(self, projects: Path, hidden: Sequence[str], clock: ports.Clock) -> None:
+    def __init__(
+        self,
+        projects: Path,
+        hidden: Sequence[str],
+        clock: ports.Clock,
+        call_seconds: float = CALL_SECONDS,
+        find_git: Callable[[], bool] = git.Git.found,
+    ) -> None:
         """`projects` is where the stores are; `hidden` are real paths that calls never see."""
         self._projects = projects
         self._hidden = tuple(hidden)
@@ -55,7 +62,8 @@ class Histories:
         self._folders: dict[str, _Folder] = {}
         self._threads = futures.ThreadPoolExecutor(_THREADS, "history")
         self._notices: dict[str, str] = {}
-        self._has_git = git.Git.found()
+        self._call_seconds = call_seconds
+        self._has_git = find_git()
         if not self._has_git:
             self._tell("", _NO_GIT)
 
@@ -74,7 +82,7 @@ class Histories:
             return
         one.current = False
         try:
-            await self._in_turn(one, one.store.catch_up, CALL_SECONDS)
+            await self._in_turn(one, one.store.catch_up, self._call_seconds)
         except errors.HistoryFault as fault:
             self._give_up(one, fault)
         else:
@@ -90,7 +98,7 @@ class Histories:
         kept = one.store.keep
         try:
             return await self._in_turn(
-                one, lambda deadline: kept(message, task_id, call_id, deadline), CALL_SECONDS
+                one, lambda deadline: kept(message, task_id, call_id, deadline), self._call_seconds
             )
         except errors.HistoryFault as fault:
             one.current = False

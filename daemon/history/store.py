@@ -10,7 +10,7 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -206,9 +206,8 @@ class Store:
         try:
             return worktree.holds(folder_fd, path) == self._kept.get(path)
         except worktree.Unreadable:
-            makes_room = any(
-                one.startswith(path + b"/") or path.startswith(one + b"/") for one in changed
-            )
+            above = set(_above(path))
+            makes_room = any(one in above or path in _above(one) for one in changed)
             return path not in self._kept and makes_room
 
     def _carry_out(self, folder_fd: int, commit: str) -> str:
@@ -218,8 +217,7 @@ class Store:
         What cannot be written ends it, and the files go back to what they were.
         """
         deadline = walk.Deadline(_CARRY_OUT_SECONDS)
-        edits = self._git.edits(commit, deadline)
-        edits.sort(key=lambda one: one.after is not None)
+        edits = _in_order(self._git.edits(commit, deadline))
         beside = b".ducklm-" + commit[:16].encode()
         done: list[git.Edit] = []
         with self._git.contents() as contents:
@@ -340,6 +338,27 @@ class Store:
         if before is None or before.oid != oid:
             self._objects.add(b"blob", data)
         return _Looked(stamp, read_ns, objects.Kept(mode, oid))
+
+
+def _in_order(edits: Sequence[git.Edit]) -> list[git.Edit]:
+    """Edits as they are carried out: what has to make room first, other removals last, so that
+    what fails for want of room has removed nothing."""
+    written = {edit.path for edit in edits if edit.after is not None}
+    folders = {folder for path in written for folder in _above(path)}
+
+    def place(edit: git.Edit) -> int:
+        if edit.after is not None:
+            return 1
+        makes_room = edit.path in folders or not written.isdisjoint(_above(edit.path))
+        return 0 if makes_room else 2
+
+    return sorted(edits, key=place)
+
+
+def _above(path: bytes) -> Iterator[bytes]:
+    """The folders that a path lies in."""
+    while path := path.rpartition(b"/")[0]:
+        yield path
 
 
 def _bring(

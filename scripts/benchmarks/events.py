@@ -1,6 +1,7 @@
 """events: durable events through the loop with 64 tasks at once, and events folded at a replay."""
 
 import asyncio
+import dataclasses
 import json
 import tempfile
 import time
@@ -47,7 +48,7 @@ def _settings(folder: Path) -> settings.Settings:
     chosen = settings.load(places, {"DUCKLM_TOOLS__TESTING": "true"})
     bounds = limits.Limits(running_tasks=TASKS, queued_tasks=TASKS * 2)
     daemon = chosen.daemon.model_copy(update={"limits": bounds})
-    return settings.Settings(daemon, chosen.models, chosen.system_prompt, ())
+    return dataclasses.replace(chosen, daemon=daemon)
 
 
 async def _measure(folder: Path) -> Sequence[figure.Figure]:

@@ -7,6 +7,7 @@ import pytest
 
 from daemon.decide import scheduler
 from daemon.domain import decisions, directives, events, inputs, messages, state, world
+from daemon.permission import policy
 from tests.unit.decide import moves, scenes
 from tools import contract
 
@@ -45,7 +46,7 @@ def inspected(name: str) -> scenes.Move:
                 call_id=call.call_id,
                 arguments=scene.texts[call.arguments],
                 facts=moves.facts(tool.effect),
-                judged=moves.policy.of_category(tool.category),
+                judged=policy.of_category(tool.category),
                 policy="rules",
                 folder=moves.FOLDER,
             )

@@ -11,7 +11,6 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from daemon.config import permissions
 from daemon.domain import (
     decisions,
-    errors,
     events,
     ids,
     inputs,
@@ -84,7 +83,7 @@ class FakeHistory:
     def __init__(self) -> None:
         self.change: inputs.Change | None = None
         self.asked: list[str] = []
-        self.fault: errors.HistoryFault | None = None
+        self.fault: Exception | None = None
 
     async def before(self, folder: str) -> None:
         self.asked.append(f"before {folder}")

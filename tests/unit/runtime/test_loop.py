@@ -289,7 +289,7 @@ class TestStopping:
             await runtime.reach(task.task_id, S.COMPLETED)
             kept = await store.latest_checkpoint()
             assert kept is not None
-            assert 5 <= kept.head_seq <= 7
+            assert 5 <= kept.head_seq <= 8
             await runtime.loop.checkpoint()
             kept = await store.latest_checkpoint()
             assert kept == world.snapshot(runtime.loop.world)

@@ -18,6 +18,15 @@ def said(request: messages.ModelRequest) -> list[tuple[str, str]]:
     return [(one.speaker, one.content) for one in request.messages]
 
 
+NOTE = ("user", "[It is Sunday, 2025-06-15 15:06 +0000]")
+"""What every task is told of the time, by the clock of these tests."""
+
+
+def words(request: messages.ModelRequest) -> list[str]:
+    """What is told beside the fixed part and the notes of the time."""
+    return [text for _, text in said(request)[1:] if text != NOTE[1]]
+
+
 LONG = "word " * 410
 """Half of the context, were each byte a token: it must be counted."""
 
@@ -31,8 +40,10 @@ async def test_earlier_exchanges_are_told_oldest_first() -> None:
         assert said(runtime.model.requests[-1]) == [
             ("system", "Be brief."),
             ("user", "one?"),
+            NOTE,
             ("assistant", "one!"),
             ("user", "two?"),
+            NOTE,
         ]
 
 
@@ -43,10 +54,10 @@ async def test_history_is_bounded_and_its_own() -> None:
             task = await runtime.submit(text, chat)
             chat = task.conversation_id
             await runtime.reach(task.task_id, S.COMPLETED)
-        assert [text for _, text in said(runtime.model.requests[-1])][1:] == ["b", "done", "c"]
+        assert words(runtime.model.requests[-1]) == ["b", "done", "c"]
         other = await runtime.submit("d")
         await runtime.reach(other.task_id, S.COMPLETED)
-        assert [text for _, text in said(runtime.model.requests[-1])][1:] == ["d"]
+        assert words(runtime.model.requests[-1]) == ["d"]
 
 
 async def test_a_forgotten_exchange_is_told_no_more() -> None:
@@ -60,7 +71,7 @@ async def test_a_forgotten_exchange_is_told_no_more() -> None:
     async with rig.started(store=store) as runtime:
         second = await runtime.submit("next?", first.conversation_id)
         await runtime.reach(second.task_id, S.COMPLETED)
-        assert said(runtime.model.requests[-1])[1:] == [("user", "next?")]
+        assert words(runtime.model.requests[-1]) == ["next?"]
 
 
 async def test_a_text_is_counted_once() -> None:
@@ -69,7 +80,7 @@ async def test_a_text_is_counted_once() -> None:
         await runtime.reach(first.task_id, S.COMPLETED)
         second = await runtime.submit(LONG, first.conversation_id)
         await runtime.reach(second.task_id, S.COMPLETED)
-        assert runtime.model.counted == [("Be brief.", LONG), ("done",)]
+        assert runtime.model.counted == [("Be brief.", "", LONG, NOTE[1]), ("done",)]
 
 
 async def test_nothing_is_counted_where_all_fits_whatever_its_tokens() -> None:

@@ -168,6 +168,7 @@ def _no_artifacts(stage: Stage) -> None:
 GATHER, MODEL = decisions.GatherContext.kind, decisions.CallModel.kind
 INSPECT, RUN = decisions.InspectCall.kind, decisions.CallTool.kind
 RELEASE, RECONCILE = decisions.ReleaseCall.kind, decisions.ReconcileCall.kind
+REVERT = decisions.RevertCommits.kind
 UNAVAILABLE = errors.ModelFault(messages.ModelFaultKind.UNAVAILABLE, f"No {TEXT}, {SECRET!r}.")
 CASES = {
     "counting": Case(GATHER, _uncountable, S.FAILED, text=LONG),
@@ -261,10 +262,24 @@ async def test_a_decision_that_breaks_tells_nothing(
 
 
 @pytest.mark.acceptance(24)
+async def test_a_history_that_breaks_tells_nothing(
+    log: tuple[io.StringIO, redaction.Redactor],
+) -> None:
+    async with staged(log, Look(), Store()) as stage:
+        stage.runtime.history.fault = leak()
+        revert = decisions.RevertCommits(ids.TaskId("task-1"), "/p", ("c",), CORRELATION_ID)
+        stage.runtime.effects.perform(revert)
+        await rig.until(lambda: stage.faults() != [])
+        assert stage.traces() == []
+        (fault,) = stage.faults()
+        assert (fault["event"], fault["correlation_id"]) == ("action_broke", CORRELATION_ID)
+
+
+@pytest.mark.acceptance(24)
 def test_every_action_is_broken_once(figures: Figures) -> None:
-    broken = {case.action for case in CASES.values()} | {RECONCILE}
+    broken = {case.action for case in CASES.values()} | {RECONCILE, REVERT}
     assert broken | NOTHING_TO_BREAK == {action.kind for action in get_args(decisions.Action)}
-    figures("handlers of the runtime that raised", len(CASES) + 2)
+    figures("handlers of the runtime that raised", len(CASES) + 3)
 
 
 @pytest.mark.acceptance(24)
