@@ -153,6 +153,21 @@ class Daemon:
         self.metadata.append(metadata)
         return Stream(request, rpc)
 
+    def export(self, *pieces: str) -> conversations_pb2.ExportConversationRequest:
+        """Serve an Export; its request."""
+        method = _method("Conversations.Export")
+        metadata, request, rpc = self._channel.take_unary_stream(method)
+        self.metadata.append(metadata)
+        for piece in pieces:
+            rpc.send_response(conversations_pb2.ExportPiece(text=piece))
+        rpc.terminate((), grpc.StatusCode.OK, "")
+        asked: conversations_pb2.ExportConversationRequest = request
+        return asked
+
+    def refuse_stream(self, method: str, code: grpc.StatusCode, details: str) -> None:
+        _, _, rpc = self._channel.take_unary_stream(_method(method))
+        rpc.terminate((), code, details)
+
     def accept(self, seq: int = 1) -> tasks_pb2.SubmitRequest:
         """Serve a Submit."""
         response = tasks_pb2.SubmitResponse(

@@ -24,16 +24,25 @@ def state(seq: int, to: common_pb2.TaskState.ValueType, reason: str = "") -> eve
 
 
 def call_started(
-    seq: int, call_id: str = "call-1", replaces: str = "", role: str = "thinker"
+    seq: int,
+    call_id: str = "call-1",
+    replaces: str = "",
+    role: str = "thinker",
+    purpose: str = "",
+    step_id: str = "",
 ) -> events_pb2.Update:
-    started = events_pb2.ModelCallStarted(call_id=call_id, role=role, replaces_call_id=replaces)
+    started = events_pb2.ModelCallStarted(
+        call_id=call_id, role=role, replaces_call_id=replaces, purpose=purpose, step_id=step_id
+    )
     return update(seq, events_pb2.Event(model_call_started=started))
 
 
 def call_finished(
-    seq: int, text: str, call_id: str = "call-1", finish: str = "stop"
+    seq: int, text: str, call_id: str = "call-1", finish: str = "stop", reasoning: str = ""
 ) -> events_pb2.Update:
-    finished = events_pb2.ModelCallFinished(call_id=call_id, text=text, finish_reason=finish)
+    finished = events_pb2.ModelCallFinished(
+        call_id=call_id, text=text, finish_reason=finish, reasoning=reasoning
+    )
     return update(seq, events_pb2.Event(model_call_finished=finished))
 
 
@@ -42,6 +51,48 @@ def call_failed(
 ) -> events_pb2.Update:
     failed = events_pb2.ModelCallFailed(call_id=call_id, text=text, fault=fault, message=message)
     return update(seq, events_pb2.Event(model_call_failed=failed))
+
+
+def directed(seq: int, kind: str, source: str = "thinker") -> events_pb2.Update:
+    taken = events_pb2.DirectiveTaken(kind=kind, source=source)
+    return update(seq, events_pb2.Event(directive_taken=taken))
+
+
+def planned(seq: int, *steps: tuple[str, str, str]) -> events_pb2.Update:
+    """A plan of steps: id, kind, and the ids of those before with commas between."""
+    made = [
+        events_pb2.PlannedStep(
+            step_id=step_id,
+            goal=f"goal of {step_id}",
+            kind=kind,
+            after=after.split(",") if after else (),
+        )
+        for step_id, kind, after in steps
+    ]
+    return update(seq, events_pb2.Event(plan_made=events_pb2.PlanMade(steps=made)))
+
+
+def step_started(seq: int, step_id: str, attempt: int = 1) -> events_pb2.Update:
+    started = events_pb2.StepStarted(step_id=step_id, attempt=attempt)
+    return update(seq, events_pb2.Event(step_started=started))
+
+
+def step_judged(
+    seq: int, step_id: str, follows: str, correctness: int | None = None, note: str = ""
+) -> events_pb2.Update:
+    judged = events_pb2.StepJudged(
+        step_id=step_id, follows=follows, correctness=correctness, safety=10, note=note
+    )
+    return update(seq, events_pb2.Event(step_judged=judged))
+
+
+def step_ended(seq: int, step_id: str, outcome: str = "done") -> events_pb2.Update:
+    ended = events_pb2.StepEnded(step_id=step_id, outcome=outcome)
+    return update(seq, events_pb2.Event(step_ended=ended))
+
+
+def reverted(seq: int, fault: str = "") -> events_pb2.Update:
+    return update(seq, events_pb2.Event(project_reverted=events_pb2.ProjectReverted(fault=fault)))
 
 
 def answered(seq: int, text: str) -> events_pb2.Update:
@@ -73,9 +124,16 @@ def tool_ended(
     exit_code: int | None = 0,
     outcome: events_pb2.ToolCallEnded.Outcome.ValueType = events_pb2.ToolCallEnded.FINISHED,
     call_id: str = "tool-1",
+    diff: str = "",
 ) -> events_pb2.Update:
     ended = events_pb2.ToolCallEnded(
-        call_id=call_id, outcome=outcome, text=text, exit_code=exit_code, duration_ms=1500
+        call_id=call_id,
+        outcome=outcome,
+        text=text,
+        exit_code=exit_code,
+        duration_ms=1500,
+        files=["a.py"] if diff else (),
+        diff=diff,
     )
     return update(seq, events_pb2.Event(tool_call_ended=ended))
 
@@ -113,8 +171,23 @@ def secret_requested(seq: int, what: str = "the password for sudo") -> events_pb
     return update(seq, events_pb2.Event(secret_requested=requested))
 
 
-def live(offset: int, text: str, call_id: str = "call-1", tool: bool = False) -> events_pb2.Update:
-    piece = events_pb2.LiveText(task_id=TASK, call_id=call_id, offset=offset, text=text, tool=tool)
+def live(
+    offset: int,
+    text: str,
+    call_id: str = "call-1",
+    tool: bool = False,
+    thinking: bool = False,
+    purpose: str = "",
+) -> events_pb2.Update:
+    piece = events_pb2.LiveText(
+        task_id=TASK,
+        call_id=call_id,
+        offset=offset,
+        text=text,
+        tool=tool,
+        thinking=thinking,
+        purpose=purpose,
+    )
     return events_pb2.Update(live=piece)
 
 
