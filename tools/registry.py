@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from importlib import util
 
 from tools import (
+    check_code,
     contract,
     file_edit,
     file_list,
     file_read,
     file_write,
+    grep,
     shell,
     testing,
     web_fetch,
@@ -51,6 +53,7 @@ def build(switches: Switches) -> Mapping[str, contract.Tool]:
         checker = checking.Checker()
         tools.extend((file_read.FileRead(), file_write.FileWrite(checker), file_list.FileList()))
         tools.extend((file_edit.FileEdit(checker), file_edit.ApplyEdits(checker)))
+        tools.extend((grep.Grep(), check_code.CheckCode(checker)))
     if (switches.web_fetch or switches.web_search) and all(map(util.find_spec, _OF_THE_WEB)):
         tools.extend(_of_the_web(switches))
     if switches.testing:
