@@ -43,6 +43,7 @@ BROAD_EXCEPT_HOMES = (
     "daemon/runtime/loop.py",
     "daemon/runtime/tool_calls.py",  # the effects that are tool calls
     "daemon/storage/threads.py",  # raised again where the caller waits
+    "tools/plugins.py",  # what a plugin raises when it is loaded becomes a line that names it
 )
 BROAD_EXCEPT_NAMES = ("interceptors.py", "__main__.py")
 
