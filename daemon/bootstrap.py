@@ -45,7 +45,7 @@ from daemon.runtime import (
     vault,
 )
 from daemon.storage import lock, sqlite_store
-from tools import contract, registry, shell
+from tools import contract, plugins, registry, shell
 
 VERSION = "0.1.0"
 SOCKET_NAME = "ducklmd.sock"
@@ -194,7 +194,7 @@ class Daemon:
             sqlite_store.open_store(self._folders.state, self._held, limits.client_key_days)
         )
         models = await stack.enter_async_context(model_slots.started(self._chosen))
-        offered = self._tools()
+        offered = await self._tools()
         rules = turn.Rules(
             limits=limits,
             tools={name: tool.spec for name, tool in offered.items()},
@@ -258,9 +258,10 @@ class Daemon:
             store, box, runtime, performer, timers, publish, models, judging, offered, listening
         )
 
-    def _tools(self) -> Mapping[str, contract.Tool]:
+    async def _tools(self) -> Mapping[str, contract.Tool]:
+        """The product's own tools and those of plugins, less what is turned off."""
         chosen = self._chosen.daemon
-        return self._build(
+        own = self._build(
             registry.Switches(
                 shell=chosen.tools.shell_exec,
                 shell_seconds=chosen.limits.shell_seconds,
@@ -273,6 +274,15 @@ class Daemon:
                 keyless_url=chosen.web.keyless_url if chosen.web.keyless_search else "",
             )
         )
+        others = plugins.Found()
+        if chosen.tools.plugins:
+            others = await plugins.load({*registry.NAMES, *own})
+        for fault in others.faults:
+            _log.warning("plugin_left_out", text=fault)
+        offered = {**own, **{tool.spec.name: tool for tool in others.tools}}
+        unknown = sorted({*chosen.tools.off} - registry.NAMES - offered.keys())
+        self._notices += others.faults + tuple(f"tools.off: there is no {name}" for name in unknown)
+        return {name: tool for name, tool in offered.items() if name not in chosen.tools.off}
 
     def _tool_calls(
         self,

@@ -40,6 +40,15 @@ class Switches:
 _OF_THE_WEB = ("idna", "html_to_markdown")
 """What the web's tools need; where one is not installed they are not offered."""
 
+NAMES = frozenset(
+    (
+        *("shell_exec", "file_read", "file_write", "file_list", "file_edit", "apply_edits"),
+        *("grep", "check_code", "web_fetch", "web_search"),
+        *("memory_insert", "memory_search", "memory_list"),
+    )
+)
+"""What the product's own tools are called, offered or not: no other tool may be called so."""
+
 Build = Callable[[Switches], Mapping[str, contract.Tool]]
 """What makes the tools: `build`, or a test's own in its place."""
 
