@@ -194,7 +194,9 @@ class Daemon:
             sqlite_store.open_store(self._folders.state, self._held, limits.client_key_days)
         )
         models = await stack.enter_async_context(model_slots.started(self._chosen))
-        offered = self._build(kits.switches(self._chosen.daemon))
+        found = await kits.offered(self._chosen.daemon, self._build)
+        self._notices += found.notices
+        offered = found.tools
         rules = kits.rules(self._chosen, {name: tool.spec for name, tool in offered.items()})
         current = await resume.load(store)
         known = credentials.load(self._token, await store.live_tokens())

@@ -1,10 +1,15 @@
-"""Puts together what decisions depend on: the fixed part of prompts, tools, schemas, by profile."""
+"""Puts together what decisions depend on: the tools, the fixed part of prompts, and schemas."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+
+import structlog
 
 from daemon.config import settings as configured
 from daemon.decide import calls, catalogue, schemas, turn
-from tools import contract, registry
+from tools import contract, plugins, registry
+
+_log = structlog.get_logger(__name__)
 
 
 def switches(chosen: configured.DaemonFile) -> registry.Switches:
@@ -19,6 +24,30 @@ def switches(chosen: configured.DaemonFile) -> registry.Switches:
         web_listed=chosen.web.allowed,
         searxng_url=chosen.web.searxng_url,
         keyless_url=chosen.web.keyless_url if chosen.web.keyless_search else "",
+    )
+
+
+@dataclass(frozen=True)
+class Offered:
+    """The tools that there are, by name, and what the owner should know of those that are not."""
+
+    tools: Mapping[str, contract.Tool]
+    notices: tuple[str, ...]
+
+
+async def offered(chosen: configured.DaemonFile, build: registry.Build) -> Offered:
+    """The product's own tools and those of plugins, less what is turned off."""
+    own = build(switches(chosen))
+    others = plugins.Found()
+    if chosen.tools.plugins:
+        others = await plugins.load({*registry.NAMES, *own})
+    for fault in others.faults:
+        _log.warning("plugin_left_out", text=fault)
+    found = {**own, **{tool.spec.name: tool for tool in others.tools}}
+    unknown = sorted({*chosen.tools.off} - registry.NAMES - found.keys())
+    return Offered(
+        {name: tool for name, tool in found.items() if name not in chosen.tools.off},
+        others.faults + tuple(f"tools.off: there is no {name}" for name in unknown),
     )
 
 

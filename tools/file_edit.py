@@ -21,11 +21,10 @@ MOST_FILE_BYTES = 4 * 1024 * 1024
 _DIFF_CHARS = 3000
 """What a result holds of all differences."""
 
-_PLACE = """{"type":"object","properties":{"path":{"type":"string"},"search":{"type":"string",
-"description":"text of the file, found once"},"replace":{"type":"string"},"all":{"type":"boolean"}},
-"required":["path","search","replace"],"additionalProperties":false}"""
-_BLOCKS = """{"type":"object","properties":{"blocks":{"type":"string","description":
-"path, then <<<<<<< SEARCH, =======, >>>>>>> REPLACE, each on a line"}},"required":["blocks"],
+_PLACE = """{"type":"object","properties":{"path":{"type":"string"},"search":{"type":"string"},
+"replace":{"type":"string"},"all":{"type":"boolean"}},"required":["path","search","replace"],
+"additionalProperties":false}"""
+_BLOCKS = """{"type":"object","properties":{"blocks":{"type":"string"}},"required":["blocks"],
 "additionalProperties":false}"""
 
 
@@ -138,7 +137,7 @@ class FileEdit(_Editing):
             contract.ToolSpec(
                 name="file_edit",
                 version=1,
-                description="Replace text in a file.",
+                description="Replace text that a file holds once.",
                 parameters=_PLACE,
                 effect=contract.Effect.RECONCILABLE,
                 category=contract.Category.NORMAL,
@@ -156,7 +155,7 @@ class ApplyEdits(_Editing):
             contract.ToolSpec(
                 name="apply_edits",
                 version=1,
-                description="Edit several places or files at once.",
+                description="Edit files by SEARCH/REPLACE blocks, each below its path.",
                 parameters=_BLOCKS,
                 effect=contract.Effect.RECONCILABLE,
                 category=contract.Category.NORMAL,

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from importlib import util
 
 from tools import (
+    check_code,
     contract,
     file_edit,
     file_list,
     file_read,
     file_write,
+    grep,
     shell,
     testing,
     web_fetch,
@@ -38,6 +40,15 @@ class Switches:
 _OF_THE_WEB = ("idna", "html_to_markdown")
 """What the web's tools need; where one is not installed they are not offered."""
 
+NAMES = frozenset(
+    (
+        *("shell_exec", "file_read", "file_write", "file_list", "file_edit", "apply_edits"),
+        *("grep", "check_code", "web_fetch", "web_search"),
+        *("memory_insert", "memory_search", "memory_list"),
+    )
+)
+"""What the product's own tools are called, offered or not: no other tool may be called so."""
+
 Build = Callable[[Switches], Mapping[str, contract.Tool]]
 """What makes the tools: `build`, or a test's own in its place."""
 
@@ -51,6 +62,7 @@ def build(switches: Switches) -> Mapping[str, contract.Tool]:
         checker = checking.Checker()
         tools.extend((file_read.FileRead(), file_write.FileWrite(checker), file_list.FileList()))
         tools.extend((file_edit.FileEdit(checker), file_edit.ApplyEdits(checker)))
+        tools.extend((grep.Grep(), check_code.CheckCode(checker)))
     if (switches.web_fetch or switches.web_search) and all(map(util.find_spec, _OF_THE_WEB)):
         tools.extend(_of_the_web(switches))
     if switches.testing:

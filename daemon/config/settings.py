@@ -30,6 +30,8 @@ class Tools(base.Value):
     files: bool
     web_fetch: bool
     web_search: bool
+    plugins: bool
+    off: tuple[str, ...]
     testing: bool
     folder: str
 

@@ -29,8 +29,7 @@ _UNSEEN = (
 )
 """Controls, directions, joiners, tags, selectors, fillers, and what is private."""
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){3,}")
-_TRAILING = re.compile(r"[ \t]+\n")
+_BLANK_LINES = re.compile("\n{4,}")
 
 
 def decode(body: bytes, content_type: str, names_inside: bool) -> str:
@@ -67,7 +66,8 @@ def _encoding(name: str) -> str:
 def clean(text: str) -> str:
     """A text of several lines without anything that is not seen."""
     text = _unseen().sub("", _LINE_ENDS.sub("\n", text))
-    return _BLANK_LINES.sub("\n\n\n", _TRAILING.sub("\n", text)).strip("\n")
+    lines = "\n".join(one.rstrip(" \t") for one in text.split("\n"))
+    return _BLANK_LINES.sub("\n\n\n", lines).strip("\n")
 
 
 @functools.cache

@@ -1,8 +1,7 @@
 """Search/replace blocks out of text: what is read from it, and the words for what cannot be."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tools import edit_blocks
 

@@ -1,8 +1,7 @@
 """Replacements in a text: what is found, how it is fitted, and what is refused with which words."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tools import edits
 

@@ -6,7 +6,18 @@ import threading
 
 import pytest
 
-from tools import contract, file_diff, file_edit, file_list, file_read, file_write, files, registry
+from tools import (
+    check_code,
+    contract,
+    file_diff,
+    file_edit,
+    file_list,
+    file_read,
+    file_write,
+    files,
+    grep,
+    registry,
+)
 
 pytestmark = pytest.mark.spec("D-13")
 
@@ -17,6 +28,8 @@ FORMS: dict[str, type[contract.Value]] = {
     "file_list": file_list.Arguments,
     "file_edit": file_edit.PlaceArguments,
     "apply_edits": file_edit.BlocksArguments,
+    "grep": grep.Arguments,
+    "check_code": check_code.Arguments,
 }
 E, C = contract.Effect, contract.Category
 
@@ -32,6 +45,8 @@ def test_they_are_offered_when_they_are_turned_on_behind_the_shell() -> None:
     [
         ("file_read", E.PURE, C.READ_ONLY),
         ("file_list", E.PURE, C.READ_ONLY),
+        ("grep", E.PURE, C.READ_ONLY),
+        ("check_code", E.PURE, C.READ_ONLY),
         ("file_write", E.RECONCILABLE, C.NORMAL),
         ("file_edit", E.RECONCILABLE, C.NORMAL),
         ("apply_edits", E.RECONCILABLE, C.NORMAL),
@@ -55,6 +70,7 @@ def test_the_catalogue_says_what_is_checked(name: str) -> None:
     assert set(said["required"]) == set(checked.get("required", []))
     for field, form in said["properties"].items():
         known = checked["properties"][field]
+        known = {**known, **known.get("anyOf", [{}])[0]}  # what may be left out
         known = {**known, **checked.get("$defs", {}).get(known.get("$ref", "")[8:], {})}
         for key in ("type", "minimum", "maximum", "enum"):
             assert form.get(key) == known.get(key), (field, key)

@@ -159,6 +159,12 @@ class TestRegistry:
             tool.spec.name for tool in TOOLS.values()
         }
 
+    def test_the_products_own_names_are_reserved(self) -> None:
+        everything = registry.Switches(
+            shell=True, files=True, web_fetch=True, web_search=True, searxng_url="http://a.test/"
+        )
+        assert set(registry.build(everything)) <= registry.NAMES
+
     def test_tools_are_found_by_their_name(self) -> None:
         assert all(tool.spec.name == name for name, tool in ALL.items())
 
