@@ -6,7 +6,7 @@ Says nothing of what follows for the task: that is `engine`'s.
 import pydantic
 
 from daemon.decide import arguments, endings, turn
-from daemon.domain import decisions, directives, events, verdicts, world
+from daemon.domain import decisions, directives, events, ids, verdicts, world
 from tools import contract
 
 EDITS = "apply_edits"
@@ -40,8 +40,9 @@ def propose(
     given: dict[str, pydantic.JsonValue],
     direct: bool = False,
     step_id: str | None = None,
+    words: ids.ContentId | None = None,
 ) -> world.Task:
-    """Note that a call is wanted."""
+    """Note that a call is wanted; `words` by which the thinker asked for it."""
     kept = current.keep_of(task, directives.arguments_json(given))
     return current.emit(
         task,
@@ -53,6 +54,7 @@ def propose(
             direct=direct,
             fingerprint=arguments.fingerprint(tool, given),
             step_id=step_id,
+            words=words,
         ),
     )
 
@@ -93,6 +95,7 @@ def propose_again(current: turn.Turn, task: world.Task, call: world.ToolCall) ->
             repeats=call.call_id,
             fingerprint=call.fingerprint,
             step_id=call.step_id,
+            words=call.words,
         ),
     )
 

@@ -11,7 +11,7 @@ from typing import assert_never
 import pydantic
 
 from daemon.decide import arguments, calls, endings, scheduler, turn
-from daemon.domain import directives, events, state, world
+from daemon.domain import directives, events, ids, state, world
 from tools import contract
 
 _Status = world.StepStatus
@@ -60,14 +60,17 @@ def fault(tools: dict[str, contract.ToolSpec], plan: directives.Plan) -> str:
 
 
 def make(
-    current: turn.Turn, task: world.Task, text: str, steps: Sequence[directives.PlanStep]
+    current: turn.Turn,
+    task: world.Task,
+    text: ids.ContentId,
+    steps: Sequence[directives.PlanStep],
 ) -> world.Task:
     """Note the plan that a task follows from now on."""
     return current.emit(
         task,
         events.PlanMade(
             task_id=task.task_id,
-            text=current.keep_of(task, text),
+            text=text,
             steps=tuple(planned(current, task, step) for step in steps),
         ),
     )

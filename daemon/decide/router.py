@@ -61,27 +61,42 @@ def follow(
     source: events.DirectiveSource,
     words: ids.ContentId | None = None,
 ) -> None:
-    """Carry out a directive that has no fault; `words` is the answer where it is kept already."""
+    """Carry out a directive that has no fault; `words` are the thinker's as they are kept: the
+    answer, where a respond directive has no text of its own, or how it asked."""
     taken = events.DirectiveTaken(task_id=task.task_id, kind=wanted.kind, source=source)
     task = current.emit(task, taken)
     match wanted:
         case directives.Respond():
-            if words is not None:
+            if words is not None and not wanted.text:
                 endings.answer_kept(current, task, words)
             else:
                 endings.answer(current, task, wanted.text)
         case directives.UseTool():
-            _use_tool(current, task, wanted)
+            _use_tool(current, task, wanted, words)
         case directives.Plan():
-            task = planning.make(current, task, wanted.model_dump_json(), wanted.steps)
-            engine.proceed(current, task)
+            text = _told(current, task, wanted, source, words)
+            engine.proceed(current, planning.make(current, task, text, wanted.steps))
         case directives.Coder():
-            task = planning.make(current, task, wanted.model_dump_json(), (_coder_step(wanted),))
-            engine.proceed(current, task)
+            text = _told(current, task, wanted, source, words)
+            steps = (_coder_step(wanted),)
+            engine.proceed(current, planning.make(current, task, text, steps))
         case directives.Fail():
             endings.give_up(current, task, wanted.reason, "the model could not do it")
         case _:
             assert_never(wanted)
+
+
+def _told(
+    current: turn.Turn,
+    task: world.Task,
+    wanted: directives.Plan | directives.Coder,
+    source: events.DirectiveSource,
+    words: ids.ContentId | None,
+) -> ids.ContentId:
+    """A plan as models are told it: with the ids of its steps, which free words lack."""
+    if words is not None and source is events.DirectiveSource.THINKER:
+        return words
+    return current.keep_of(task, wanted.model_dump_json())
 
 
 def _coder_step(wanted: directives.Coder) -> directives.PlanStep:
@@ -93,7 +108,12 @@ def _coder_step(wanted: directives.Coder) -> directives.PlanStep:
     )
 
 
-def _use_tool(current: turn.Turn, task: world.Task, wanted: directives.UseTool) -> None:
+def _use_tool(
+    current: turn.Turn,
+    task: world.Task,
+    wanted: directives.UseTool,
+    words: ids.ContentId | None,
+) -> None:
     limit = current.rules.limits.task_tool_calls
     if len(task.calls) >= limit:
         reason = f"it used all of its {limit} tool calls"
@@ -106,5 +126,5 @@ def _use_tool(current: turn.Turn, task: world.Task, wanted: directives.UseTool) 
         reason = f"the model asked again for a {wanted.tool} call that had just failed"
         endings.end(current, task, state.TaskState.FAILED, reason)
         return
-    task = calls.propose(current, task, wanted.tool, given)
+    task = calls.propose(current, task, wanted.tool, given, words=words)
     calls.inspect(current, task, task.calls[-1])

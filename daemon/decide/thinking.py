@@ -203,14 +203,12 @@ def _thought(
     if wanted is None and current.rules.compiles:
         engine.proceed(current, task)
         return
-    words: ids.ContentId | None = None
     if wanted is None:
         told = result.text.strip()
         if result.finish_reason == "length":
             told += _CUT.replace("{tokens}", str(result.usage.completion_tokens))
-        words = text if told == result.text else None
-        wanted = directives.Respond(kind="respond", text=told)
-    _take(current, task, call, text, wanted, events.DirectiveSource.THINKER, words)
+        wanted = directives.Respond(kind="respond", text="" if told == result.text else told)
+    _take(current, task, call, text, wanted, events.DirectiveSource.THINKER, text)
 
 
 def _compiled(
@@ -224,13 +222,10 @@ def _compiled(
     if result.finish_reason == "length":
         _cut_off(current, task, call, text)
         return
-    wanted: directives.Directive | parse.Malformed
-    words: ids.ContentId | None = None
-    if draft is not None and schemas.without_text(result.text):
-        wanted, words = directives.Respond(kind="respond", text=""), draft
-    else:
+    wanted: directives.Directive | parse.Malformed = directives.Respond(kind="respond", text="")
+    if not schemas.without_text(result.text):
         wanted = parse.directive(result.text.strip())
-    _take(current, task, call, text, wanted, events.DirectiveSource.COMPILER, words)
+    _take(current, task, call, text, wanted, events.DirectiveSource.COMPILER, draft)
 
 
 def _take(

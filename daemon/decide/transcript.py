@@ -67,8 +67,11 @@ def _of(said: world.Said, skills: Mapping[str, turn.Skill]) -> list[decisions.Tu
 
 def _call(said: world.Said) -> list[decisions.TurnPart]:
     before = f'{{"kind":"tool","tool":"{said.name}","arguments":'
+    asked = _Part(speaker="assistant", content=said.content, before=before, after="}")
+    if said.words is not None:
+        asked = _Part(speaker="assistant", content=said.words)
     result = CALL_RESULT.replace("{tool}", said.name)
     return [
-        _Part(speaker="assistant", content=said.content, before=before, after="}", shortens=True),
+        replace(asked, shortens=True),
         _Part(speaker="tool", content=said.result, before=result, shortens=True),
     ]

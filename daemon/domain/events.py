@@ -166,7 +166,8 @@ class ModelCallFailed(base.Value):
 class ToolCallProposed(base.Value):
     """A tool call is wanted. `direct`: a person typed it, so its result is the answer.
 
-    `fingerprint` is the same for the same call of the same tool; `step_id` names its plan's step.
+    `fingerprint` is the same for the same call of the same tool; `step_id` names its plan's step,
+    `words` are those by which the thinker asked for it.
     """
 
     type: Literal["tool_call_proposed"] = "tool_call_proposed"
@@ -178,6 +179,7 @@ class ToolCallProposed(base.Value):
     repeats: ids.CallId | None = None
     fingerprint: str = ""
     step_id: str | None = None
+    words: ids.ContentId | None = None
 
 
 class ToolCallInspected(base.Value):

@@ -153,6 +153,7 @@ def _propose(task: world.Task, event: events.ToolCallProposed) -> world.Task:
         direct=event.direct,
         fingerprint=event.fingerprint,
         step_id=event.step_id,
+        words=event.words,
     )
     return task.but({"calls": (*_settle(task, event.repeats), call)})
 

@@ -17,6 +17,9 @@ class Call(Protocol):
     @property
     def arguments(self) -> ids.ContentId: ...
 
+    @property
+    def words(self) -> ids.ContentId | None: ...
+
 
 def of_submission(event: events.TaskSubmitted) -> tuple[world.Said, ...]:
     """What a task's models are told from the start."""
@@ -29,7 +32,13 @@ def of_call(call: Call, event: events.ToolCallEnded) -> world.Said | None:
     """A call with its result, if it has one."""
     if event.result is None:
         return None
-    return world.Said(kind="call", content=call.arguments, result=event.result, name=call.tool)
+    return world.Said(
+        kind="call",
+        words=call.words,
+        content=call.arguments,
+        result=event.result,
+        name=call.tool,
+    )
 
 
 def of_steering(event: events.TaskSteered) -> world.Said:

@@ -13,6 +13,7 @@ class UnknownCall(base.Value):
     call_id: ids.CallId
     tool: str
     arguments: ids.ContentId
+    words: ids.ContentId | None = None
 
 
 class TaskView(base.Value):

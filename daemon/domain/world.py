@@ -65,6 +65,8 @@ class Said(base.Value):
     """
 
     kind: Literal["note", "skill", "call", "plan", "step", "refused", "steered"]
+    words: ids.ContentId | None = None
+    """A call's, as the thinker asked for it: told in its place, they are in the slot's cache."""
     content: ids.ContentId | None = None
     result: ids.ContentId | None = None
     name: str = ""
@@ -93,6 +95,7 @@ class ToolCall(base.Value):
     """Its outcome was unknown, and a person let it run again as another call."""
     fingerprint: str = ""
     step_id: str | None = None
+    words: ids.ContentId | None = None
 
     @property
     def ended(self) -> bool:

@@ -153,6 +153,21 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
     event = one.event
     match event:
         case (
+            events.ModelCallStarted()
+            | events.ModelCallFinished()
+            | events.ToolCallInspected()
+            | events.ModelCallFailed()
+            | events.TaskRecovered()
+            | events.TaskDecided()
+            | events.DirectiveTaken()
+            | events.StepStarted()
+            | events.StepJudged()
+            | events.ProjectReverted()
+        ):
+            draft.task(
+                event.task_id
+            )  # shows in no view; the most frequent ones are asked for first
+        case (
             events.ConversationCreated()
             | events.ConversationUpdated()
             | events.ConversationDeleted()
@@ -194,26 +209,12 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
     draft.conversation(one.conversation_id)
 
 
-_Thinking = (
-    events.TaskSteered
-    | events.ReplyRefused
-    | events.PlanMade
-    | events.StepEnded
-    | events.TaskRecovered
-    | events.TaskDecided
-    | events.ModelCallStarted
-    | events.ModelCallFinished
-    | events.ModelCallFailed
-    | events.ToolCallInspected
-    | events.DirectiveTaken
-    | events.StepStarted
-    | events.StepJudged
-    | events.ProjectReverted
-)
-
-
-def _think(draft: Draft, event: _Thinking, one: events.Recorded) -> None:
-    """What a task thinks shows in no view; some of it is said to its models, and later ones."""
+def _think(
+    draft: Draft,
+    event: events.TaskSteered | events.ReplyRefused | events.PlanMade | events.StepEnded,
+    one: events.Recorded,
+) -> None:
+    """What a task's models are told of its thinking, and later ones after them."""
     row = draft.task(event.task_id)
     match event:
         case events.TaskSteered():
@@ -227,19 +228,6 @@ def _think(draft: Draft, event: _Thinking, one: events.Recorded) -> None:
             draft.changed.tasks[event.task_id] = dataclasses.replace(row, plan=event.steps)
         case events.StepEnded():
             draft.say(one.seq, event.task_id, row.said_of_step(event))
-        case (
-            events.TaskRecovered()
-            | events.TaskDecided()
-            | events.ModelCallStarted()
-            | events.ModelCallFinished()
-            | events.ModelCallFailed()
-            | events.ToolCallInspected()
-            | events.DirectiveTaken()
-            | events.StepStarted()
-            | events.StepJudged()
-            | events.ProjectReverted()
-        ):
-            pass
         case _:
             assert_never(event)
 

@@ -24,10 +24,13 @@ class OpenCall(base.Value):
     call_id: ids.CallId
     tool: str
     arguments: ids.ContentId
+    words: ids.ContentId | None = None
     changes: bool = False
 
     def unknown(self) -> views.UnknownCall:
-        return views.UnknownCall(call_id=self.call_id, tool=self.tool, arguments=self.arguments)
+        return views.UnknownCall(
+            call_id=self.call_id, tool=self.tool, arguments=self.arguments, words=self.words
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,9 @@ class TaskRow:
 
 def propose(row: TaskRow, event: events.ToolCallProposed, at_ms: int) -> TaskRow:
     """The row with one more open call; one that it repeats is settled."""
-    call = OpenCall(call_id=event.call_id, tool=event.tool, arguments=event.arguments)
+    call = OpenCall(
+        call_id=event.call_id, tool=event.tool, arguments=event.arguments, words=event.words
+    )
     view = _without_unknown(row.view, event.repeats, at_ms)
     return TaskRow(view, (*row.open_calls, call), row.plan)
 
