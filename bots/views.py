@@ -88,7 +88,7 @@ class ToolStarted:
     tool: str
     command: str
     attempt: int
-    basis: str = ""  # what let it run: read_only, approval, grant, yolo
+    basis: str = ""  # what let it run: read_only, approval, grant, yolo, named
 
 
 @dataclasses.dataclass(frozen=True)

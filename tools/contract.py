@@ -108,7 +108,8 @@ class Facts(Value):
     confinement this machine does not give: each makes the verdict stricter. `secret` says which
     secret the run needs from a person; empty when none. `hosts` are the machines that the run would
     ask (host, and port where it is not the usual one); `sources` the addresses on the web whose
-    untrusted text its result would hold.
+    untrusted text its result would hold. `replaces` are the real paths of files that are there and
+    whose whole text the run would put another in place of.
     """
 
     effect: Effect
@@ -120,6 +121,7 @@ class Facts(Value):
     secret: str = ""
     hosts: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
 
 
 class Result(Value):

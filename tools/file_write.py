@@ -138,6 +138,7 @@ def _facts(wanted: Arguments, change: atomic.Change, old: bytes | None) -> contr
         bound=atomic.bound(change),
         shown=(*shown, _written(wanted, old)),
         intent=intent.model_dump_json(),
+        replaces=(spot.real,) if old and wanted.mode is Mode.OVERWRITE else (),
         touched=(
             contract.Touched(
                 written=wanted.path, real=spot.real, writes=True, links=has_other_name

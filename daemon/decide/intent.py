@@ -11,6 +11,24 @@ _EXPLICIT_COMMAND = re.compile(
 )
 
 
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`|\\^{}]{1,2000}+", re.IGNORECASE)
+_SENTENCE_ENDS = ".,;:!?)]"
+_MOST_ADDRESSES = 8
+
+
+def addresses(text: str) -> tuple[str, ...]:
+    """The web addresses that a message names, as written and with the path that all have."""
+    found: dict[str, None] = {}
+    for match in _ADDRESS.finditer(text):
+        if len(found) >= 2 * _MOST_ADDRESSES:
+            break
+        address = match[0].rstrip(_SENTENCE_ENDS)
+        found[address] = None
+        if address.count("/") == 2:
+            found[f"{address}/"] = None
+    return tuple(found)
+
+
 def explicit_command(text: str) -> str | None:
     """The shell command that the whole text asks for, or None.
 

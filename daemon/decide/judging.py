@@ -11,6 +11,8 @@ from daemon.domain import decisions, events, ids, inputs, principals, taints, ve
 from daemon.permission import binding, card, policy
 from tools import contract
 
+_MOST_FILES = 64
+
 
 def inspected(
     current: turn.Turn, task: world.Task, call: world.ToolCall, given: inputs.CallInspected
@@ -41,7 +43,10 @@ def _settle(
 ) -> policy.Settled:
     """The way of a call as things are now: the mode, the taint and the grants."""
     judged = policy.confined(given.judged, given.facts.missing)
+    unread = [path for path in given.facts.replaces if path not in task.files]
     situation = policy.Situation(
+        unread=unread[0] if unread else "",
+        named=bool(given.facts.sources) and set(given.facts.sources) <= set(task.urls),
         mode=_mode(current, task),
         taint=taints.join(task.taint, current.world.taint_of(given.folder)),
         grant_id=_grant(current, key, given.folder),
@@ -197,6 +202,7 @@ def _start(
         secrecy.ask(current, task, call, given.facts.secret)
         return
     task = _spread_taint(current, task, given)
+    files = tuple(dict.fromkeys(one.real for one in given.facts.touched))
     current.emit(
         task,
         events.ToolCallStarted(
@@ -209,15 +215,19 @@ def _start(
             approval_id=permit.approval_id,
             grant_id=permit.grant_id,
             basis=permit.basis,
+            files=files[:_MOST_FILES],
         ),
     )
     current.act(decisions.CallTool(site=calls.site(current, task, call), permit=permit))
 
 
 def _spread_taint(current: turn.Turn, task: world.Task, given: inputs.CallInspected) -> world.Task:
-    """A tainted folder taints who works in it, and a tainted task the folder that it changes."""
+    """A tainted folder taints who works in it, and a tainted task the folder that it changes;
+    what comes from the web taints before it is there."""
     of_folder = current.world.taint_of(given.folder)
-    task = current.taint(task, of_folder)
+    web = taints.Kind.WEB
+    fetched = tuple(taints.Source(kind=web, source_id=one) for one in given.facts.sources)
+    task = current.taint(task, taints.join(of_folder, fetched))
     changes = given.judged.verdict is not verdicts.Verdict.ALLOW_READONLY
     new = taints.beyond(task.taint, of_folder)
     if changes and new and given.folder:

@@ -16,6 +16,7 @@ from daemon.domain import (
 )
 
 _KIND = errors.RefusalKind
+_TITLE_CHARS = 60
 
 
 def _reject(kind: errors.RefusalKind, message: str) -> decisions.Rejected:
@@ -28,9 +29,9 @@ def submit(current: turn.Turn, given: inputs.SubmitTask) -> decisions.Reply | de
     if refused is not None:
         return refused
     conversation_id = given.conversation_id
-    if conversation_id is None:
-        conversation_id = _begin_conversation(current, given)
     taint = taints.join(_of_origin(given.origin), current.known.taint)
+    if conversation_id is None:
+        conversation_id = _begin_conversation(current, given, taint)
     running = current.world.running.get(conversation_id)
     if running is not None and current.world.setting(conversation_id).steers:
         return _steer(current, given, current.world.tasks[running], taint)
@@ -72,11 +73,18 @@ def _refused(current: turn.Turn, given: inputs.SubmitTask) -> decisions.Rejected
     return None
 
 
-def _begin_conversation(current: turn.Turn, given: inputs.SubmitTask) -> ids.ConversationId:
+def _begin_conversation(
+    current: turn.Turn, given: inputs.SubmitTask, taint: taints.Taint
+) -> ids.ConversationId:
+    """A conversation of the message's own, with its first words for a title."""
     conversation_id = current.ids.conversation()
+    title = " ".join(given.text[: 4 * _TITLE_CHARS].split())
+    if len(title) > _TITLE_CHARS:
+        title = title[:_TITLE_CHARS].rsplit(" ", 1)[0] + "…"
     created = events.ConversationCreated(
         conversation_id=conversation_id,
         principal=given.origin.principal,
+        title=current.keep(conversation_id, title, taint) if title else None,
         mode=given.mode or verdicts.Mode.BUILD,
         folder=given.folder or "",
     )
@@ -120,6 +128,7 @@ def _begin_task(
         text=current.keep(conversation_id, given.text, taint),
         attachments=given.attachments,
         skill=skills.chosen(given.text, current.rules.skills) if kit.uses_skills else "",
+        urls=() if taint else intent.addresses(given.text),
         note="" if direct else _note(current, conversation_id),
     )
     current.record(submitted, conversation_id, given.correlation_id, task_id)

@@ -56,6 +56,8 @@ class TaskSubmitted(base.Value):
     skill: str = ""
     """The method that its words call for."""
     kind: TaskKind = TaskKind.ANSWER
+    urls: tuple[str, ...] = ()
+    """Addresses in the message, when the user wrote it: what they lead to was asked for."""
     note: str = ""
     """What its models are told of the time and the place, in the daemon's words."""
 
@@ -274,7 +276,8 @@ class SecretProvided(base.Value):
 
 
 class ToolCallStarted(base.Value):
-    """The call begins now. `approval_id` or `grant_id` name what this event uses up of it."""
+    """The call begins now. `approval_id` or `grant_id` name what this event uses up of it;
+    `files` are the real paths that it names."""
 
     type: Literal["tool_call_started"] = "tool_call_started"
     task_id: ids.TaskId
@@ -286,6 +289,7 @@ class ToolCallStarted(base.Value):
     approval_id: ids.ApprovalId | None = None
     grant_id: ids.GrantId | None = None
     basis: verdicts.Basis | None = None
+    files: tuple[str, ...] = ()
 
 
 class CallOutcome(StrEnum):

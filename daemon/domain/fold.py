@@ -19,6 +19,7 @@ from daemon.domain import (
     world,
 )
 
+_MOST_FILES = 256
 _SUMMARIZE = messages.Purpose.SUMMARIZE
 
 
@@ -65,6 +66,7 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
                 attachments=event.attachments,
                 kind=event.kind,
                 skill=event.skill,
+                urls=event.urls,
                 said=fold_said.of_submission(event),
             )
             target.queued[event.task_id] = None
@@ -339,11 +341,18 @@ def _tool_call(
                 "basis": event.basis or _basis(call),
                 "grant_id": event.grant_id or call.grant_id,
             }
+            task = task.but({"files": _with_files(task, event)}) if event.files else task
         case events.ToolCallEnded():
             return _end_call(task, call, event)
         case _:
             assert_never(event)
     return _with_call(task, call.but(update))
+
+
+def _with_files(task: world.Task, event: events.ToolCallStarted) -> tuple[str, ...]:
+    """The last files of a task, so many as are remembered."""
+    new = tuple(path for path in event.files if path not in task.files)
+    return (*task.files, *new)[-_MOST_FILES:]
 
 
 def _end_call(task: world.Task, call: world.ToolCall, event: events.ToolCallEnded) -> world.Task:

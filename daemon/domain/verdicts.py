@@ -22,6 +22,8 @@ class Mode(StrEnum):
     BUILD = "build"
     """What only reads; everything else asks."""
     YOLO = "yolo"
+    NAMED = "named"
+    """The user's own message named what it reads."""
     """Normal calls too; never what asks always, and never in a tainted task."""
 
 

@@ -158,6 +158,10 @@ class Task(base.Value):
     plan: tuple[Step, ...] = ()
     plan_left: bool = False
     """What is left of the plan is not followed any more."""
+    urls: tuple[str, ...] = ()
+    """Addresses that the user named."""
+    files: tuple[str, ...] = ()
+    """Real paths that its calls have read or written."""
     heard: int = 0
     """How much of what was said the thinker knew when it last said what to do."""
     taint: taints.Taint = taints.CLEAN

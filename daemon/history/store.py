@@ -369,13 +369,13 @@ def _bring(
     contents: git.Contents,
     beside: bytes,
 ) -> None:
-    """Have a path hold what it shall, if it holds what it did."""
+    """Have a path hold what it shall, if it holds what it did. Where it is gone already, a folder
+    that is empty without it may still be there."""
     with contextlib.suppress(worktree.Unreadable):
-        if worktree.holds(folder_fd, path) != before:
-            return
-        if after is None:
+        now = worktree.holds(folder_fd, path)
+        if after is None and now in (before, after):
             worktree.remove(folder_fd, path)
-        else:
+        elif after is not None and now == before:
             worktree.put(folder_fd, path, after.mode, contents.read(after.oid), beside)
 
 

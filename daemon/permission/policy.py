@@ -45,6 +45,10 @@ class Situation:
     """A live grant for exactly this call."""
     denied: bool = False
     """A person said no to exactly this call in this task."""
+    unread: str = ""
+    """A file that it would overwrite and that nobody has looked at in this task."""
+    named: bool = False
+    """The user's own message names the addresses that it would read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,11 @@ def settle(judged: verdicts.Judgement, situation: Situation) -> Settled:
         return Settled(Way.REFUSE, verdict, (plan,))
     if situation.denied:
         return Settled(Way.REFUSE, verdict, ("the user has already said no to exactly this",))
+    if situation.unread:
+        unread = f"read {situation.unread} first: its whole text would be replaced unseen"
+        return Settled(Way.REFUSE, verdict, (unread,))
+    if situation.named and not situation.taint and verdict is _Verdict.ASK:
+        return Settled(Way.RUN, verdict, reasons, basis=verdicts.Basis.NAMED)
     if situation.taint:
         told = f"the task has read untrusted text: {taints.tell(situation.taint)}"
         return Settled(Way.ASK, verdict, (*reasons, told), judged.always_allowed)

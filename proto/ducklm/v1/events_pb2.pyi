@@ -1239,7 +1239,7 @@ class ToolCallStarted(_message.Message):
     attempt: _builtins.int
     approval_id: _builtins.str
     basis: _builtins.str
-    """what let it run: read_only, approval, grant, yolo"""
+    """what let it run: read_only, approval, grant, yolo, named"""
     grant_id: _builtins.str
     def __init__(
         self,
