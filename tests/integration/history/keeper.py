@@ -1,70 +1,107 @@
-"""A child that keeps or takes back changes of a project, and dies where it is told to.
+"""Children that keep or take back changes of projects, each killed one step further on.
 
-`python -m tests.integration.history.keeper WHAT ROOT [STEP [COMMIT…]]`: WHAT is "keep", which keeps
-what the folder holds now, "call", which keeps it as a call's, or "revert". With a STEP it kills
-itself just before that change of the file system, and says nothing; else it prints how many there
-were.
+`python -m tests.integration.history.keeper WHAT ROOT FIRST EVERY` (WHAT is "keep", "call" or
+"revert"): the child in ROOT/n kills itself, as a power cut would, just before its n-th change of
+the file system; n is FIRST, and grows by EVERY. It ends with the first that comes through, and
+prints each n. "once" keeps what is in ROOT/work and prints nothing.
 """
 
 import asyncio
 import os
 import signal
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.integration.history import folders
 
+LINES = "".join(f"line {number}\n" for number in range(20))
+THREE, FIFTEEN = LINES.replace("line 3\n", "THREE\n"), LINES.replace("line 15\n", "FIFTEEN\n")
+BOTH = THREE.replace("line 15\n", "FIFTEEN\n")
 _CHANGES = frozenset(
     ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.symlink", "shutil.rmtree")
 )
 
 
 class _Steps:
-    """Counts the changes of the file system, and dies before one of them (0: of none)."""
+    """Counts the changes of the file system, on every thread, and dies before one of them."""
 
     def __init__(self, last: int) -> None:
-        self.count = 0
+        self._count = 0
         self._last = last
-        self._on = True
         sys.addaudithook(self._watch)
 
     def _watch(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self._on:
-            return
         is_made = event == "open" and isinstance(arguments[2], int) and arguments[2] & os.O_CREAT
         if event in _CHANGES or is_made:
-            self.count += 1
-            if self.count == self._last:
+            self._count += 1
+            if self._count == self._last:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    def stop(self) -> None:
-        self._on = False
+
+def fill(project: folders.Project) -> None:
+    """What there is before the call."""
+    project.write("changed", LINES)
+    project.write("removed/deep/r", "r\n")
+    project.write("file-then-folder", "f\n")
+    project.write("folder-then-file/x", "x\n")
+    (project.folder / "link").symlink_to("changed")
 
 
-async def work(what: str, root: Path, step: int, commits: Sequence[str]) -> int:
-    """Do it; returns how many changes of the file system it took."""
+def change(project: folders.Project) -> None:
+    """What the call does."""
+    project.write("changed", THREE)
+    (project.folder / "removed/deep/r").unlink()
+    (project.folder / "removed/deep").rmdir()
+    (project.folder / "removed").rmdir()
+    (project.folder / "file-then-folder").unlink()
+    project.write("file-then-folder/y", "y\n")
+    (project.folder / "folder-then-file/x").unlink()
+    (project.folder / "folder-then-file").rmdir()
+    project.write("folder-then-file", "f\n")
+    (project.folder / "link").unlink()
+    (project.folder / "link").symlink_to("elsewhere")
+    project.write("made/m", "m\n")
+
+
+async def work(what: str, root: Path, step: int) -> None:
     project = folders.Project(root)
+    fill(project)
+    if what == "keep":
+        _Steps(step)
+        await project.before()
+        return
+    await project.before()
+    change(project)
     if what == "call":
-        await project.before()
-        project.write("a", "of the call\n")
-        project.write("deep/new", "n\n")
-    steps = _Steps(step)
-    if what == "revert":
-        await project.history.revert(project.path, commits, folders.TASK)
-    elif what == "call":
+        _Steps(step)
         await project.changed()
-    else:
-        await project.before()
-    steps.stop()
-    project.history.close()
-    return steps.count
+        return
+    commit = (await project.changed()).commit
+    (root / "commit").write_text(commit)
+    project.write("changed", BOTH)
+    _Steps(step)
+    await project.history.revert(project.path, [commit], folders.TASK)
 
 
-def main(what: str, root: str, step: str = "0", *commits: str) -> None:
-    sys.stdout.write(str(asyncio.run(work(what, Path(root), int(step), commits))))
+def main(what: str, root: Path, step: int, every: int) -> None:
+    if what == "once":
+        asyncio.run(folders.Project(root).before())
+        return
+    ended = signal.SIGKILL.value
+    while ended == signal.SIGKILL:
+        (root / str(step)).mkdir()
+        sys.stdout.write(f"{step}\n")
+        sys.stdout.flush()
+        child = os.fork()
+        if child == 0:
+            asyncio.run(work(what, root / str(step), step))
+            os._exit(0)
+        ended = os.waitpid(child, 0)[1]
+        step += every
+    if ended:
+        sys.exit(f"the child for step {step - every} has failed")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

@@ -252,7 +252,7 @@ def test_other_file_systems_and_unreadable_files(tmp_path: Path) -> None:
     (state / "token").write_text("secret")
     view = ("--dev-bind", "/", "/", "--bind", str(state), str(project.folder / "mounted"))
     user = ("--unshare-user", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL")
-    child = ("-m", "tests.integration.history.keeper", "keep", str(tmp_path))
+    child = ("-m", "tests.integration.history.keeper", "once", str(tmp_path), "0", "0")
     done = subprocess.run(
         (str(BWRAP), *view, *user, "--die-with-parent", "--", sys.executable, *child),
         cwd=Path(__file__).resolve().parents[3],

@@ -26,8 +26,7 @@ async def main(what: str, root: Path) -> None:
     (project.folder / "b").unlink()
     commit = (await project.changed()).commit
     if what == "read-only":
-        mount = ("mount", "--bind", "-o", "ro", project.path, project.path)
-        subprocess.run(mount, check=True)
+        await asyncio.to_thread(close, project.path)
     else:
         project.write("filler", _LARGE)
     was = folders.snapshot(project.folder)
@@ -40,6 +39,11 @@ async def main(what: str, root: Path) -> None:
         (project.folder / "filler").unlink()
         await project.history.revert(project.path, [commit])
         say("taken back" if (project.folder / "b").read_text() == _LARGE else "not taken back")
+
+
+def close(folder: str) -> None:
+    """Have the folder be one that cannot be written."""
+    subprocess.run(("mount", "--bind", "-o", "ro", folder, folder), check=True)
 
 
 def say(line: str) -> None:
