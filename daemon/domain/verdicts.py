@@ -22,8 +22,6 @@ class Mode(StrEnum):
     BUILD = "build"
     """What only reads; everything else asks."""
     YOLO = "yolo"
-    NAMED = "named"
-    """The user's own message named what it reads."""
     """Normal calls too; never what asks always, and never in a tainted task."""
 
 
@@ -34,6 +32,8 @@ class Basis(StrEnum):
     APPROVAL = "approval"
     GRANT = "grant"
     YOLO = "yolo"
+    NAMED = "named"
+    """The user's own message named what it reads."""
 
 
 ORDER = {verdict: rank for rank, verdict in enumerate(Verdict)}

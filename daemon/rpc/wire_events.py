@@ -129,6 +129,7 @@ def _task(
                     attachments=given.attachments,
                     kind=given.kind.value,
                     skill=given.skill,
+                    note=given.note,
                 )
             )
         case events.TaskSteered():
@@ -176,6 +177,7 @@ def _model_call(
                     attempt=given.attempt,
                     replaces_call_id=given.replaces or "",
                     purpose=given.purpose.value,
+                    up_to_seq=given.up_to_seq,
                     step_id=given.step_id or "",
                 )
             )

@@ -637,11 +637,14 @@ class TaskSubmitted(_message.Message):
     ATTACHMENTS_FIELD_NUMBER: _builtins.int
     KIND_FIELD_NUMBER: _builtins.int
     SKILL_FIELD_NUMBER: _builtins.int
+    NOTE_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     kind: _builtins.str
     """answer, compact"""
     skill: _builtins.str
     """the method that its words call for"""
+    note: _builtins.str
+    """what models are told with it: the time, the place"""
     @_builtins.property
     def origin(self) -> _common_pb2.Origin: ...
     @_builtins.property
@@ -654,10 +657,11 @@ class TaskSubmitted(_message.Message):
         attachments: _abc.Iterable[_builtins.str] | None = ...,
         kind: _builtins.str = ...,
         skill: _builtins.str = ...,
+        note: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "kind", b"kind", "origin", b"origin", "skill", b"skill", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "kind", b"kind", "note", b"note", "origin", b"origin", "skill", b"skill", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1059,6 +1063,7 @@ class ModelCallStarted(_message.Message):
     REPLACES_CALL_ID_FIELD_NUMBER: _builtins.int
     PURPOSE_FIELD_NUMBER: _builtins.int
     STEP_ID_FIELD_NUMBER: _builtins.int
+    UP_TO_SEQ_FIELD_NUMBER: _builtins.int
     call_id: _builtins.str
     role: _builtins.str
     attempt: _builtins.int
@@ -1068,6 +1073,8 @@ class ModelCallStarted(_message.Message):
     """think, compile, code, write, criticize, summarize"""
     step_id: _builtins.str
     """of the plan's step that it serves"""
+    up_to_seq: _builtins.int
+    """of a summary: the last message that it tells"""
     def __init__(
         self,
         *,
@@ -1077,10 +1084,11 @@ class ModelCallStarted(_message.Message):
         replaces_call_id: _builtins.str = ...,
         purpose: _builtins.str = ...,
         step_id: _builtins.str = ...,
+        up_to_seq: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "call_id", b"call_id", "purpose", b"purpose", "replaces_call_id", b"replaces_call_id", "role", b"role", "step_id", b"step_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "call_id", b"call_id", "purpose", b"purpose", "replaces_call_id", b"replaces_call_id", "role", b"role", "step_id", b"step_id", "up_to_seq", b"up_to_seq"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

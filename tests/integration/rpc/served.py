@@ -33,7 +33,13 @@ VALID: Mapping[str, message.Message] = {
         approval_id="approval-1", answer=approvals_pb2.DENY
     ),
     "Approvals/ProvideSecret": approvals_pb2.ProvideSecretRequest(task_id="t", secret=b"x"),
+    "Tasks/Feedback": tasks_pb2.FeedbackRequest(task_id="task-1", good=True),
+    "Projects/Create": projects_pb2.CreateProjectRequest(name="p"),
+    "Projects/Register": projects_pb2.RegisterProjectRequest(name="p", folder="/p"),
     "Projects/Trust": projects_pb2.TrustRequest(folder="/p"),
+    "Projects/Diff": projects_pb2.ProjectDiffRequest(project="p", commit="0" * 40),
+    "Projects/Revert": projects_pb2.ProjectRevertRequest(project="p", commits=["0" * 40]),
+    "Projects/Log": projects_pb2.ProjectLogRequest(project="p"),
     "Conversations/Update": conversations_pb2.UpdateConversationRequest(title="x"),
     "Artifacts/Put": artifacts_pb2.PutArtifactRequest(data=b"x"),
 }

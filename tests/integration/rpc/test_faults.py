@@ -68,7 +68,9 @@ def broken(fault: Fault) -> backend.Backend:
         1024,
         served.empty_vault(),
         grants,
-        lambda principal: False,
+        lambda principal: True,
+        folders=store,
+        history=store,
     )
 
 

@@ -63,6 +63,16 @@ def _numbered(kind: type[message.Message], field: str) -> message.Message:
         ),
         ("Tasks/Submit", _numbered(tasks_pb2.SubmitRequest, "mode"), "YOLO"),
         ("Approvals/List", _numbered(approvals_pb2.ListApprovalsRequest, "status"), "PENDING"),
+        (
+            "Conversations/Update",
+            _numbered(conversations_pb2.UpdateConversationRequest, "steering"),
+            "QUEUE, STEER",
+        ),
+        (
+            "Conversations/Export",
+            _numbered(conversations_pb2.ExportConversationRequest, "format"),
+            "MARKDOWN, JSON",
+        ),
     ],
 )
 def test_an_unknown_enum_number_is_refused(

@@ -79,6 +79,7 @@ SAMPLES: tuple[events.Event, ...] = (
         text=text("said"),
         attachments=(ids.ArtifactId("a"),),
         skill="bake",
+        note="It is late.",
         kind=events.TaskKind.COMPACT,
     ),
     events.TaskSteered(task_id=T, origin=ORIGIN, text=text("further")),
@@ -96,6 +97,7 @@ SAMPLES: tuple[events.Event, ...] = (
         replaces=ids.CallId("call-0"),
         purpose=messages.Purpose.CRITICIZE,
         step_id="s",
+        up_to_seq=7,
     ),
     events.ModelCallFinished(
         task_id=T,
