@@ -38,15 +38,16 @@ submitted 2025-06-15 15:06:40 UTC by local:owner
     +3.000 s  #6      model call by thinker started, attempt 2
     +3.000 s  #7      model call finished after 0.000 s (main, 0 + 0 tokens): \
 '{"kind": "tool", "tool": "erase", "arguments": {"x": 1}}'
-    +3.000 s  #8      erase proposed: '{"x":1}'
-    +3.000 s  #9      tool call inspected: unsafe, ask-never-always
-    +3.000 s  #10     approval requested: 'erase\\nwhat: same'
-    +3.000 s  #11     running → awaiting_approval
-   +63.000 s  #12     approval allowed by local:owner
-   +63.000 s  #13     awaiting_approval → running
-   +63.000 s  #14     tool call started
-   +63.000 s  #15     tool call finished after 0.005 s, exit code 0: 'line 1\\nline 2'
-   +63.000 s  #16     model call by thinker started
+    +3.000 s  #8      directive by the thinker: tool
+    +3.000 s  #9      erase proposed: '{"x":1}'
+    +3.000 s  #10     tool call inspected: unsafe, ask-never-always
+    +3.000 s  #11     approval requested: 'erase\\nwhat: same'
+    +3.000 s  #12     running → awaiting_approval
+   +63.000 s  #13     approval allowed by local:owner
+   +63.000 s  #14     awaiting_approval → running
+   +63.000 s  #15     tool call started
+   +63.000 s  #16     tool call finished after 0.005 s, exit code 0: 'line 1\\nline 2'
+   +63.000 s  #17     model call by thinker started
 """
 
 
@@ -95,12 +96,13 @@ async def test_a_run_step_by_step(tmp_path: Path, capsys: pytest.CaptureFixture[
     seen = scene.seen[0]
     head, *steps = replayed(tmp_path, seen.task_id, capsys)
     assert head == f"{seen.task_id} in {seen.conversation_id}"
-    assert steps[:-4] == EXPECTED.splitlines()
+    assert steps[:-5] == EXPECTED.splitlines()
     shown = f"{LONG[:100]!r} … (500 characters)"
-    assert steps[-4].endswith(f"(main, 0 + 0 tokens): {shown}")
-    assert steps[-3:] == [
-        f"   +63.000 s  #18     answered: {LONG.strip()[:100]!r} … (499 characters)",
-        "   +63.000 s  #19     running → completed",
+    assert steps[-5].endswith(f"(main, 0 + 0 tokens): {shown}")
+    assert steps[-4:] == [
+        "   +63.000 s  #19     directive by the thinker: respond",
+        f"   +63.000 s  #20     answered: {LONG.strip()[:100]!r} … (499 characters)",
+        "   +63.000 s  #21     running → completed",
         "now completed: 3 model calls, 1 tool calls",
     ]
 
@@ -131,9 +133,9 @@ async def test_a_forgotten_text_reads_as_that(
 ) -> None:
     scene = scene_of([moves.submit("secret"), moves.gathered(), moves.says("yes")])
     await keep(tmp_path, scene)
-    (content_id,) = [each for each, text in scene.texts.items() if text == "secret"]
+    forgotten = [each for each, text in scene.texts.items() if text == "secret"]
     async with sqlite_store.open_store(tmp_path) as store:
-        await store.forget([content_id])
+        await store.forget(forgotten)
     printed = replayed(tmp_path, scene.seen[0].task_id, capsys)
     assert printed[2].endswith("submitted: (forgotten)")
 
