@@ -92,6 +92,7 @@ TOOL_AGAIN = " (attempt {attempt})"
 TOOL_BASES = {
     "grant": " (allowed always before)",
     "yolo": " (unasked: this conversation is in mode yolo)",
+    "named": " (you named it)",
 }
 TOOL_EXIT = "exit {code}"
 TOOL_SECONDS = "{seconds} s"

@@ -20,6 +20,7 @@ STEERED = "[The user adds:]\n"
 NOTE = "[{note}]"
 SKILL = "[How to go about it:]\n{text}"
 
+_BEFORE = frozenset({"note", "skill"})
 _Part = decisions.TurnPart
 
 
@@ -31,11 +32,14 @@ def parts(
 ) -> tuple[decisions.TurnPart, ...]:
     """The message of a task and all that was said after it.
 
-    What is answered now, beyond the first `heard`, is told in full whatever the room.
+    What is answered now, beyond the first `heard`, is told in full whatever the room. The daemon's
+    own notes come before the message: small models answer what they read last.
     """
-    found = [_Part(speaker="user", content=text)]
+    before = [one for one in said if one.kind in _BEFORE]
+    found = [part for one in before for part in _of(one, skills)]
+    found.append(_Part(speaker="user", content=text))
     for place, one in enumerate(said):
-        told = _of(one, skills)
+        told = _of(one, skills) if one.kind not in _BEFORE else []
         found += told if place < heard else [replace(part, shortens=False) for part in told]
     return tuple(found)
 

@@ -2,8 +2,9 @@
 
     SqliteStore ── writer thread ── Writer ──► event_store · projection_rows · records
          │                            │                └── bulk, codec ──► tables
-         │                            └── projections (pure: rows before + events → rows after)
-         └──────── reader threads ─── queries ──► tables
+         │                            └── projections, task_row (pure: rows before + events
+         │                                 → rows after, and added_rows beside them)
+         └──────── reader threads ─── queries, history ──► tables
 
 `sqlite_store.open_store` is the way in; `in_memory.InMemoryStore` keeps the same contract without a
 disk. `lock` guards the state folder and imports the standard library alone, because the daemon
@@ -18,5 +19,10 @@ processor time an event, in batches of 64).
 Rows go in sixteen to a statement, because each statement gives up the interpreter's lock once: one
 statement a row is as fast on an idle machine, but takes ten times as long beside a busy thread.
 Projections are JSON with the columns that are searched by beside it: their shape can grow without a
-migration, since a projection of another version is rebuilt from the log at open.
+migration, since a projection of another version is rebuilt from the log at open. What is told of a
+task to later models grows with each of its calls, so it stands in rows of its own that are added
+and never written again; `domain.fold_said` says what they are, for live tasks as for ended ones.
+
+A deleted conversation keeps its rows, as the log has its events, and no read shows them; its texts
+are nulled with the event that deletes it, and one that comes late is not kept.
 """

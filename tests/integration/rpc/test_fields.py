@@ -1,11 +1,7 @@
 """Every field of every request is read back from what it did."""
 
-import json
-from collections.abc import Callable, Iterator
-
 import grpc
 import pytest
-from google.protobuf import descriptor, message
 
 from proto.ducklm.v1 import (
     admin_pb2,
@@ -18,34 +14,28 @@ from proto.ducklm.v1 import (
     tasks_pb2,
 )
 from tests import running_daemon
-from tests.integration.rpc import methods, work
+from tests.integration.rpc import (
+    covered,
+    methods,
+    test_fields_conversations,
+    test_fields_projects,
+    work,
+)
 
 EVERY = methods.every()
-COVERED: set[str] = set()
-Test = Callable[..., None]
-
-
-def covers(kind: type[message.Message], *names: str) -> Callable[[Test], Test]:
-    """Notes which fields of a message a test reads back."""
-    COVERED.update(f"{kind.DESCRIPTOR.name}.{name}" for name in names)
-    return lambda test: pytest.mark.spec("D-02")(test)
-
-
-def fields(kind: descriptor.Descriptor, seen: set[str]) -> Iterator[str]:
-    if kind.full_name in seen:
-        return
-    seen.add(kind.full_name)
-    for field in kind.fields:
-        yield f"{kind.name}.{field.name}"
-        if field.message_type is not None:
-            yield from fields(field.message_type, seen)
+OTHERS = (test_fields_conversations, test_fields_projects)
+"""The modules that cover fields too."""
+covers = covered.covers
+refused = covered.refused
 
 
 @pytest.mark.spec("D-02")
 def test_no_field_of_a_request_is_left_out_here() -> None:
     seen: set[str] = set()
-    sent = {name for one in EVERY for name in fields(one.descriptor.input_type, seen)}
-    assert sent == COVERED
+    sent = {name for one in EVERY for name in covered.fields(one.descriptor.input_type, seen)}
+    for module in OTHERS:
+        assert module.__doc__
+    assert sent == covered.COVERED
 
 
 @covers(common_pb2.Origin, *(field.name for field in common_pb2.Origin.DESCRIPTOR.fields))
@@ -203,144 +193,6 @@ def test_modes(api: running_daemon.Api) -> None:
     assert (changed.title, changed.mode) == ("kept", common_pb2.BUILD)
 
 
-def project(api: running_daemon.Api, name: str) -> str:
-    """The folder of a new project."""
-    return api.projects.Create(projects_pb2.CreateProjectRequest(name=name)).folder
-
-
-@covers(tasks_pb2.SubmitRequest, "folder")
-@covers(conversations_pb2.CreateConversationRequest, "folder", "profile", "steering")
-@covers(conversations_pb2.UpdateConversationRequest, "folder", "profile", "steering")
-def test_settings_of_conversations(api: running_daemon.Api) -> None:
-    first, second = project(api, "fields-1"), project(api, "fields-2")
-    submit = tasks_pb2.SubmitRequest(text="fields folder", folder="fields-1")
-    kept = api.tasks.Submit(submit)
-    work.end(api, kept.task_id)
-    got = conversations_pb2.GetConversationRequest(conversation_id=kept.conversation_id)
-    shown = api.conversations.Get(got)
-    assert (shown.folder, shown.profile, shown.steering) == (first, "", common_pb2.QUEUE)
-    create = conversations_pb2.CreateConversationRequest(
-        folder=second, profile="", steering=common_pb2.STEER
-    )
-    made = api.conversations.Create(create)
-    assert (made.folder, made.profile, made.steering) == (second, "", common_pb2.STEER)
-    got.conversation_id = made.conversation_id
-    update = conversations_pb2.UpdateConversationRequest(
-        conversation_id=made.conversation_id, folder="", profile="", steering=common_pb2.QUEUE
-    )
-    assert api.conversations.Update(update).folder == ""
-    assert api.conversations.Get(got).steering == common_pb2.QUEUE
-    for field in ("folder", "profile"):
-        unknown = conversations_pb2.UpdateConversationRequest(conversation_id=made.conversation_id)
-        setattr(unknown, field, "none")
-        assert refused(lambda sent=unknown: api.conversations.Update(sent)) is (
-            grpc.StatusCode.NOT_FOUND
-        )
-
-
-@covers(tasks_pb2.FeedbackRequest, "task_id", "good", "text", "origin", "client_key")
-def test_feedback(api: running_daemon.Api) -> None:
-    task_id = work.submit(api, "fields feedback")
-    work.end(api, task_id)
-    request = tasks_pb2.FeedbackRequest(
-        task_id=task_id,
-        good=False,
-        text="too short",
-        origin=common_pb2.Origin(principal="telegram:bot:7"),
-        client_key="fields feedback",
-    )
-    for _ in range(2):
-        task = api.tasks.Feedback(request)
-        assert (task.HasField("good"), task.good) == (True, False)
-    (told,) = [one for one in work.events(api, task_id) if one.HasField("feedback_given")]
-    assert told.feedback_given.principal == "telegram:bot:7"
-    assert (told.feedback_given.good, told.feedback_given.text) == (False, "too short")
-    request.good, request.client_key = True, ""
-    assert api.tasks.Feedback(request).good
-
-
-@covers(conversations_pb2.UndoRequest, "conversation_id", "origin", "client_key")
-def test_undo(api: running_daemon.Api) -> None:
-    task_id = work.submit(api, "fields undo")
-    conversation_id = work.end(api, task_id).conversation_id
-    request = conversations_pb2.UndoRequest(
-        conversation_id=conversation_id,
-        origin=common_pb2.Origin(principal="telegram:bot:9"),
-        client_key="fields undo",
-    )
-    assert refused(lambda: api.conversations.Undo(request)) is grpc.StatusCode.PERMISSION_DENIED
-    request.origin.Clear()
-    for _ in range(2):
-        assert api.conversations.Undo(request).task_id == task_id
-    assert work.task(api, task_id).undone
-    request.client_key = ""
-    assert refused(lambda: api.conversations.Undo(request)) is grpc.StatusCode.FAILED_PRECONDITION
-
-
-@covers(conversations_pb2.CompactConversationRequest, "conversation_id", "origin", "client_key")
-def test_compact(api: running_daemon.Api) -> None:
-    task_id = work.submit(api, "fields compact")
-    conversation_id = work.end(api, task_id).conversation_id
-    request = conversations_pb2.CompactConversationRequest(
-        conversation_id=conversation_id,
-        origin=common_pb2.Origin(principal="telegram:bot:7"),
-        client_key="fields compact",
-    )
-    begun = api.conversations.Compact(request)
-    assert api.conversations.Compact(request) == begun
-    assert begun.conversation_id == conversation_id
-    ended = work.end(api, begun.task_id)
-    assert (ended.kind, ended.principal) == ("compact", "telegram:bot:7")
-    (first, *_) = work.events(api, begun.task_id)
-    assert (first.seq, first.task_submitted.kind) == (begun.seq, "compact")
-
-
-@covers(
-    conversations_pb2.ExportConversationRequest,
-    *(field.name for field in conversations_pb2.ExportConversationRequest.DESCRIPTOR.fields),
-)
-@covers(conversations_pb2.DeleteConversationRequest, "conversation_id", "origin", "client_key")
-def test_export_and_delete(api: running_daemon.Api) -> None:
-    task_id = work.submit(api, "tool fields export")
-    work.resolve(api, work.pending(api, task_id), approvals_pb2.ALLOW_ONCE)
-    conversation_id = work.end(api, task_id).conversation_id
-    work.end(api, work.submit(api, "fields second", conversation_id))
-    request = conversations_pb2.ExportConversationRequest(
-        conversation_id=conversation_id, reasoning=True
-    )
-
-    def export() -> str:
-        return "".join(piece.text for piece in api.conversations.Export(request))
-
-    assert "tool fields export" in export()
-    assert "from-the-tool\n" in export()
-    request.results = False
-    assert work.ECHO in export()
-    assert "from-the-tool\n" not in export()
-    request.tools, request.last_turns = False, 1
-    assert work.ECHO not in export()
-    assert "tool fields export" not in export()
-    request.format = conversations_pb2.ExportConversationRequest.JSON
-    assert json.loads(export())["turns"][0]["entries"][-1]["text"] == "Paris."
-    _delete(api, conversation_id)
-    assert refused(export) is grpc.StatusCode.NOT_FOUND
-    told = [one for one in work.all_events(api) if one.conversation_id == conversation_id]
-    assert told[-1].conversation_deleted.principal == "local:owner"
-    assert {one.task_submitted.text for one in told if one.HasField("task_submitted")} == {""}
-
-
-def _delete(api: running_daemon.Api, conversation_id: str) -> None:
-    request = conversations_pb2.DeleteConversationRequest(
-        conversation_id=conversation_id,
-        origin=common_pb2.Origin(principal="telegram:bot:9"),
-        client_key="fields delete",
-    )
-    assert refused(lambda: api.conversations.Delete(request)) is grpc.StatusCode.PERMISSION_DENIED
-    request.origin.Clear()
-    for _ in range(2):
-        assert api.conversations.Delete(request).conversation_id == conversation_id
-
-
 @covers(approvals_pb2.RevokeGrantRequest, "grant_id", "origin", "client_key")
 def test_grants(api: running_daemon.Api) -> None:
     asked = tasks_pb2.SubmitRequest(text="`env echo granted`")
@@ -400,12 +252,6 @@ def test_secret() -> None:
         assert work.end(api, task_id).answer.startswith("as root")
         (told,) = [one for one in work.events(api, task_id) if one.HasField("secret_provided")]
         assert told.secret_provided.principal == "telegram:bot:7"
-
-
-def refused(call: Callable[[], object]) -> grpc.StatusCode:
-    with pytest.raises(grpc.RpcError) as caught:
-        call()
-    return methods.fault(caught.value)[0]
 
 
 @covers(events_pb2.ListEventsRequest, "after_seq", "task_id", "limit")

@@ -279,8 +279,9 @@ def shows_secret(folder: Path) -> bool:
     return any(SECRET.encode() in path.read_bytes() for path in files)
 
 
+@pytest.mark.parametrize("whole", [False, True], ids=["a text", "a conversation"])
 @pytest.mark.parametrize("watched", [False, True], ids=["alone", "beside a reader"])
-async def test_what_is_forgotten_is_in_no_file(tmp_path: Path, watched: bool) -> None:
+async def test_what_is_forgotten_is_in_no_file(tmp_path: Path, watched: bool, whole: bool) -> None:
     content_id = ids.ContentId("content-secret")
     record = decisions.ContentRecord(
         content_id=content_id, owner=ids.ConversationId("conversation-1"), text=SECRET
@@ -292,7 +293,10 @@ async def test_what_is_forgotten_is_in_no_file(tmp_path: Path, watched: bool) ->
             if watched:
                 reader.execute("BEGIN")
                 reader.execute("SELECT * FROM content").fetchall()
-            await store.forget([content_id])
+            if whole:
+                await store.commit([], [decisions.ForgottenRecord(owner=record.owner)])
+            else:
+                await store.forget([content_id])
             assert await store.texts([content_id]) == {content_id: None}
             assert shows_secret(tmp_path) is watched
         await store.wal_settled()

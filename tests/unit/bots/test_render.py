@@ -173,6 +173,7 @@ def test_names_of_newer_daemons_are_numbers() -> None:
         ("approval", "$ ls"),
         ("grant", "$ ls (allowed always before)"),
         ("yolo", "$ ls (unasked: this conversation is in mode yolo)"),
+        ("named", "$ ls (you named it)"),
     ],
 )
 def test_what_ran_unasked_says_why(basis: str, wanted: str) -> None:

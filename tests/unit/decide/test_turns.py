@@ -309,7 +309,7 @@ def test_a_result_is_told_as_data_from_outside() -> None:
     (step,) = scene.when(moves.ran("rm -rf /")).steps
     (gather,) = step.actions
     assert isinstance(gather, decisions.GatherContext)
-    user, note, asked, told = gather.turn
+    note, user, asked, told = gather.turn
     assert note.before.startswith("[It is ")
     assert (user.speaker, asked.speaker, told.speaker) == ("user", "assistant", "tool")
     assert scene.text(asked.content) == '{"kind": "tool", "tool": "look", "arguments": {"x": 1}}'

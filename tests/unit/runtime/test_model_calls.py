@@ -39,11 +39,11 @@ async def test_earlier_exchanges_are_told_oldest_first() -> None:
         await runtime.reach(second.task_id, S.COMPLETED)
         assert said(runtime.model.requests[-1]) == [
             ("system", "Be brief."),
+            NOTE,
             ("user", "one?"),
-            NOTE,
             ("assistant", "one!"),
-            ("user", "two?"),
             NOTE,
+            ("user", "two?"),
         ]
 
 
@@ -80,7 +80,7 @@ async def test_a_text_is_counted_once() -> None:
         await runtime.reach(first.task_id, S.COMPLETED)
         second = await runtime.submit(LONG, first.conversation_id)
         await runtime.reach(second.task_id, S.COMPLETED)
-        assert runtime.model.counted == [("Be brief.", "", LONG, NOTE[1]), ("done",)]
+        assert runtime.model.counted == [("Be brief.", "", NOTE[1], LONG), ("done",)]
 
 
 async def test_nothing_is_counted_where_all_fits_whatever_its_tokens() -> None:
