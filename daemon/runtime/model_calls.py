@@ -71,16 +71,16 @@ class ModelCalls:
     async def _gather(
         self, model: ports.Model, action: decisions.GatherContext
     ) -> inputs.ContextGathered:
-        history = await self._history(action)
-        earlier = [(one.submitted_seq, self._parts(one)) for one in history.exchanges]
+        history = await self._history(action)  # of a forgotten message nothing is told
+        earlier = [(one, self._parts(one)) for one in history.exchanges]
         told = [part for _, parts in earlier for part in parts] + list(action.turn)
         kept = [part.content for part in told if part.content is not None]
         summary = history.summary
         texts = await self._kept.texts(kept if summary is None else [*kept, summary])
         pieces = [
-            (seq, part, _text(part, texts))
-            for seq, parts in earlier
-            if not _is_forgotten(parts, texts)
+            (one.submitted_seq, part, _text(part, texts))
+            for one, parts in earlier
+            if texts[one.text] is not None and texts[one.answer] is not None
             for part in parts
         ]
         pieces += [(0, part, _text(part, texts)) for part in action.turn]
@@ -179,9 +179,3 @@ _Texts = dict[ids.ContentId, str | None]
 def _text(part: decisions.TurnPart, texts: _Texts) -> str:
     kept = texts[part.content] if part.content is not None else None
     return f"{part.before}{kept or ''}{part.after}"
-
-
-def _is_forgotten(parts: Sequence[decisions.TurnPart], texts: _Texts) -> bool:
-    """Whether an earlier message or its answer is not kept any more: nothing of it is told."""
-    ends = (parts[0].content, parts[-1].content)
-    return any(end is not None and texts[end] is None for end in ends)
