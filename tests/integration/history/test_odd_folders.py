@@ -56,6 +56,12 @@ def _nested(root: Path) -> None:
     (root / ".GIT/x").write_text("")
 
 
+def _order(root: Path) -> None:
+    for name in ("a/x", "a.b", "a0", "a-b/x", "a b/x"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text("")
+
+
 def _special(root: Path) -> None:
     os.mkfifo(root / "fifo")
     (root / "file").write_text("x")
@@ -122,6 +128,7 @@ ODD: dict[str, tuple[Callable[[Path], None], list[str]]] = {
         ],
     ),
     "nested repositories": (_nested, ["inner/file", "inner/innermost/file", "linked/file"]),
+    "names that sort otherwise as folders": (_order, ["a b/x", "a-b/x", "a.b", "a/x", "a0"]),
     "neither file nor folder": (_special, ["file"]),
     "ignored": (
         _ignored,

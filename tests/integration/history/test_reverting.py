@@ -133,6 +133,10 @@ def _there_again(project: folders.Project) -> None:
     project.write("removed", "mine")
 
 
+def _there_again_but_not_kept(project: folders.Project) -> None:
+    os.truncate(project.write("removed", "mine"), 6 * 1024 * 1024)
+
+
 def _folder_where_a_file_was(project: folders.Project) -> None:
     project.write("removed/mine", "mine")
 
@@ -154,6 +158,7 @@ def _binary(project: folders.Project) -> None:
         (_link_instead, "a"),
         (_too_large, "a"),
         (_there_again, "removed"),
+        (_there_again_but_not_kept, "removed"),
         (_folder_where_a_file_was, "removed"),
         (_link_on_the_way, "deep"),
         (_binary, "a"),
