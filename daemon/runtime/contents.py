@@ -16,32 +16,42 @@ class Contents:
         self._store = store
         self._kept_chars = kept_chars
         self._chars = 0
-        self._texts: OrderedDict[ids.ContentId, str] = OrderedDict()
+        self._kept: OrderedDict[ids.ContentId, decisions.ContentRecord] = OrderedDict()
 
     def add(self, records: Iterable[decisions.Record]) -> None:
-        """Remember texts that were committed."""
+        """Remember texts that were committed, and forget those that are forgotten by it."""
         for record in records:
-            if isinstance(record, decisions.ContentRecord):
-                self._remember(record.content_id, record.text)
+            match record:
+                case decisions.ContentRecord():
+                    self._remember(record)
+                case decisions.ForgottenRecord():
+                    self._forget(record.owner)
+                case _:
+                    pass
 
-    def _remember(self, content_id: ids.ContentId, text: str) -> None:
-        previous = self._texts.pop(content_id, None)
-        self._chars += len(text) - len(previous or "")
-        self._texts[content_id] = text
-        while self._chars > self._kept_chars and len(self._texts) > 1:
-            _, dropped = self._texts.popitem(last=False)
-            self._chars -= len(dropped)
+    def _remember(self, record: decisions.ContentRecord) -> None:
+        previous = self._kept.pop(record.content_id, None)
+        self._chars += len(record.text) - (len(previous.text) if previous is not None else 0)
+        self._kept[record.content_id] = record
+        while self._chars > self._kept_chars and len(self._kept) > 1:
+            _, dropped = self._kept.popitem(last=False)
+            self._chars -= len(dropped.text)
+
+    def _forget(self, owner: ids.ConversationId) -> None:
+        for record in [one for one in self._kept.values() if one.owner == owner]:
+            del self._kept[record.content_id]
+            self._chars -= len(record.text)
 
     async def texts(self, content_ids: Iterable[ids.ContentId]) -> dict[ids.ContentId, str | None]:
         """The texts; None for one that was forgotten."""
         found: dict[ids.ContentId, str | None] = {}
         missing: list[ids.ContentId] = []
         for content_id in content_ids:
-            text = self._texts.get(content_id)
-            if text is None:
+            record = self._kept.get(content_id)
+            if record is None:
                 missing.append(content_id)
             else:
-                found[content_id] = text
+                found[content_id] = record.text
         if missing:
             found |= await self._store.texts(missing)
         return found

@@ -129,14 +129,14 @@ def test_export_and_delete(api: running_daemon.Api) -> None:
     def export() -> str:
         return "".join(piece.text for piece in api.conversations.Export(request))
 
-    assert "tool fields export" in export()
+    assert "```text\ntool fields export\n" in export()
     assert "from-the-tool\n" in export()
     request.results = False
     assert work.ECHO in export()
     assert "from-the-tool\n" not in export()
     request.tools, request.last_turns = False, 1
     assert work.ECHO not in export()
-    assert "tool fields export" not in export()
+    assert "```text\ntool fields export\n" not in export()
     request.format = conversations_pb2.ExportConversationRequest.JSON
     assert json.loads(export())["turns"][0]["entries"][-1]["text"] == "Paris."
     _delete(api, conversation_id)

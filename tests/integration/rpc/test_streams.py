@@ -207,8 +207,8 @@ def test_who_does_not_read_holds_up_nobody() -> None:
         daemon = stack.enter_context(running_daemon.running(work.SCRIPT))
         api = stack.enter_context(daemon.api())
         stuck = [api.events.Subscribe(_REQUEST()) for _ in range(8)]
-        large = "x" * 500_000
-        ids = [work.submit(api, f"{large} {number}") for number in range(6)]
+        large = "x" * 100_000  # as much as fits the model's context
+        ids = [work.submit(api, f"{large} {number}") for number in range(30)]
         for task_id in ids:
             assert work.end(api, task_id).state == common_pb2.COMPLETED
         head_seq = api.events.List(events_pb2.ListEventsRequest(limit=1)).head_seq

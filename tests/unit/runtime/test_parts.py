@@ -230,6 +230,17 @@ class TestContents:
         assert await cache.text(ids.ContentId("aaaa")) is None
         assert await cache.text(ids.ContentId("never")) is None
 
+    async def test_what_a_conversation_forgets_is_not_kept_here(self) -> None:
+        store, cache = await self.kept("aaaa", "bbbb", kept_chars=100)
+        other = decisions.ContentRecord(
+            content_id=ids.ContentId("of another"), owner=ids.ConversationId("other"), text="cccc"
+        )
+        forgotten = decisions.ForgottenRecord(owner=CHAT)
+        await store.commit((), [other, forgotten])
+        cache.add([other, forgotten])
+        wanted = [ids.ContentId("aaaa"), ids.ContentId("bbbb"), other.content_id]
+        assert await cache.texts(wanted) == {"aaaa": None, "bbbb": None, "of another": "cccc"}
+
 
 class TestSupervisor:
     async def test_a_side_task_that_ends_is_told_by_name(self) -> None:
