@@ -208,9 +208,8 @@ class Daemon:
             lambda kind, subject: box.post(inputs.TimerFired(timer=kind, subject=subject)),
         )
         own = workplace.ProjectFolders(self._folders, self._chosen.daemon.tools.folder)
-        history = histories.Histories(
-            workplace.histories(self._folders), workplace.hidden(self._folders), self._clock
-        )
+        hidden, stores = workplace.hidden(self._folders), workplace.histories(self._folders)
+        history = histories.Histories(stores, hidden, self._clock, own.default)
         stack.callback(history.close)
         calls_at = workplace.made(self._folders, own, history)
         place = workplace.place(self._folders, self._chosen.daemon.daemon.listen)

@@ -52,16 +52,19 @@ class Histories:
         projects: Path,
         hidden: Sequence[str],
         clock: ports.Clock,
+        default: str = "",
         call_seconds: float = CALL_SECONDS,
         find_git: Callable[[], bool] = git.Git.found,
     ) -> None:
-        """`projects` is where the stores are; `hidden` are real paths that calls never see."""
+        """`projects` is where the stores are; `hidden` are real paths that calls never see;
+        `default` is the folder that an empty one stands for."""
         self._projects = projects
         self._hidden = tuple(hidden)
         self._clock = clock
         self._folders: dict[str, _Folder] = {}
         self._threads = futures.ThreadPoolExecutor(_THREADS, "history")
         self._notices: dict[str, str] = {}
+        self._default = default
         self._call_seconds = call_seconds
         self._has_git = find_git()
         if not self._has_git:
@@ -87,12 +90,12 @@ class Histories:
             self._give_up(one, fault)
         else:
             one.current = True
-            self._notices.pop(folder, None)
+            self._notices.pop(one.store.folder, None)
 
     async def after(
         self, folder: str, message: str, task_id: ids.TaskId, call_id: ids.CallId
     ) -> inputs.Change | None:
-        one = self._folders.get(folder)
+        one = self._folders.get(folder or self._default)
         if one is None or not one.current:
             return None
         kept = one.store.keep
@@ -144,6 +147,7 @@ class Histories:
 
     def _folder(self, folder: str) -> _Folder:
         """The folder's store; the least used one that is at rest makes room."""
+        folder = folder or self._default
         one = self._folders.pop(folder, None)
         if one is None:
             now_ms = self._clock.now_ms

@@ -101,7 +101,7 @@ def listing(
     look = _Look(_closed(folder, hidden), kept, deadline)
     look.into(folder_fd, b"", (ignores.DEFAULTS,), 0)
     look.leave_out_links()
-    if sum(one.size for one in look.found.files.values()) > MOST_BYTES:
+    if look.size_bytes > MOST_BYTES:
         raise TooMuch(f"it holds more than {MOST_BYTES // 1024**3} GiB")
     return look.found
 
@@ -146,7 +146,9 @@ class _Look:
         self._deadline = deadline
         self._kept_folders: frozenset[bytes] | None = None
         self._ignore_files = 0
-        self._names: dict[int, int] = {}
+        self._names: dict[int, list[bytes]] = {}
+        """Of the files that have several, by inode."""
+        self.size_bytes = 0
         self._seen = 0
 
     def into(
@@ -209,22 +211,26 @@ class _Look:
         except OSError:
             return
         if stat.S_ISREG(status.st_mode):
-            self._names[status.st_ino] = self._names.get(status.st_ino, 0) + 1
+            if status.st_nlink > 1:
+                self._names.setdefault(status.st_ino, []).append(path)
             if status.st_size > MOST_FILE_BYTES:
                 self.found.left[path] = TOO_LARGE
                 return
         elif not stat.S_ISLNK(status.st_mode):
             return
+        self.size_bytes += status.st_size
         self.found.files[path] = stamp(status)
         if len(self.found.files) > MOST_FILES:
             raise TooMuch(f"it holds more than {MOST_FILES:,} files")
 
     def leave_out_links(self) -> None:
         """Leave out files that have a name elsewhere: they may be what calls never see."""
-        for path, seen in list(self.found.files.items()):
-            if stat.S_ISREG(seen.mode) and self._names[seen.inode] < seen.links:
-                del self.found.files[path]
-                self.found.left[path] = "it has a name outside"
+        for names in self._names.values():
+            for path in names:
+                seen = self.found.files.get(path)
+                if seen is not None and len(names) < seen.links:
+                    del self.found.files[path]
+                    self.found.left[path] = "it has a name outside"
 
 
 def _ignore_text(fd: int) -> bytes:

@@ -90,6 +90,19 @@ async def test_many_files_become_a_pack_that_git_reads(project: folders.Project)
     project.check()
 
 
+async def test_an_empty_folder_is_the_default(project: folders.Project) -> None:
+    project.history = histories.Histories(
+        project.stores, (), clock.SystemClock(), default=project.path
+    )
+    await project.history.before("")
+    project.write("a")
+    change = await project.history.after("", "x", folders.TASK, folders.CALL)
+    assert change is not None
+    assert await project.history.log("", 1) == await project.history.log(project.path, 1)
+    await project.history.revert("", [change.commit])
+    assert project.kept() == []
+
+
 async def test_a_message_cannot_pass_for_what_only_the_history_says(
     project: folders.Project,
 ) -> None:
@@ -204,7 +217,9 @@ class TestBounds:
     ) -> None:
         await project.before()
         in_time = project.history
-        project.history = histories.Histories(project.stores, (), clock.SystemClock(), 0.0)
+        project.history = histories.Histories(
+            project.stores, (), clock.SystemClock(), call_seconds=0.0
+        )
         await project.before()
         assert project.history.notices() == (
             f"Changes in {project.path} are not kept and cannot be undone: "
