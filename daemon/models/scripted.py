@@ -1,8 +1,9 @@
 """The scripted slot: answers from a file, for tests and dry runs.
 
 One JSON object a line: `{"role": "thinker"|…|"*", "match": regex on the last user or tool text,
-"reply": text, "chunk_ms": pause between words, "repeat": false}`; all but role and reply are
-optional. The first line that fits and was not used yet by this task for this role answers; a
+"reply": text, "reasoning": what is thought before it, "chunk_ms": pause between words,
+"repeat": false}`; all but role and reply are optional. A request without thinking gets no
+reasoning. The first line that fits and was not used yet by this task for this role answers; a
 repeating line is never used up. Which lines were used comes with the request: the slot remembers
 nothing, so a restart forgets nothing.
 """
@@ -33,6 +34,7 @@ class Line:
     match: re.Pattern[str] | None = None
     chunk_ms: int = 0
     repeat: bool = False
+    reasoning: str = ""
 
     def fits(self, request: messages.ModelRequest) -> bool:
         """Whether the line may answer the request."""
@@ -93,14 +95,21 @@ class ScriptedModel:
                 messages.ModelFaultKind.SCRIPT,
                 f"The script {self._path} has no line left for the role {request.role.value}.",
             )
-        await _speak(line, feed)
+        reasoning = line.reasoning if request.thinking_tokens else ""
+        pause_ms = 0
+        for text, tell in ((reasoning, feed.thought), (line.reply, feed.text)):
+            for word in _words(text, whole=not line.chunk_ms):
+                await _pause(pause_ms)
+                tell(word)
+                pause_ms = line.chunk_ms
         return messages.ModelResult(
             text=line.reply,
+            reasoning=reasoning,
             finish_reason="stop",
             slot=self._name,
             usage=messages.Usage(
                 prompt_tokens=sum(_estimate(m.content) for m in request.messages),
-                completion_tokens=_estimate(line.reply),
+                completion_tokens=_estimate(reasoning + line.reply),
             ),
             script_line=None if line.repeat else line.number,
         )
@@ -121,14 +130,16 @@ def parse(number: int, row: str) -> Line | list[str]:
         return [f"not JSON: {error}"]
     if not isinstance(fields, dict):
         return ["a line is one JSON object"]
-    known = {"role", "match", "reply", "chunk_ms", "repeat"}
+    known = {"role", "match", "reply", "reasoning", "chunk_ms", "repeat"}
     faults = [f"unknown key {key!r}" for key in sorted(set(fields) - known)]
-    role, reply = fields.get("role"), fields.get("reply")
+    role, reply, reasoning = (fields.get("role"), fields.get("reply"), fields.get("reasoning", ""))
     chunk_ms, repeat = fields.get("chunk_ms", 0), fields.get("repeat", False)
     if not isinstance(role, str) or role not in _ROLES:
         faults.append(f"role must be one of {', '.join(sorted(_ROLES))}")
     if not isinstance(reply, str):
         faults.append("reply must be a text")
+    if not isinstance(reasoning, str):
+        faults.append("reasoning must be a text")
     if type(chunk_ms) is not int or not 0 <= chunk_ms <= _CHUNK_MS:
         faults.append(f"chunk_ms must be an integer from 0 to {_CHUNK_MS}")
     if type(repeat) is not bool:
@@ -136,7 +147,7 @@ def parse(number: int, row: str) -> Line | list[str]:
     match = _pattern(fields.get("match"), faults)
     if faults:
         return faults
-    return Line(number, str(role), str(reply), match, chunk_ms, repeat)
+    return Line(number, str(role), str(reply), match, chunk_ms, repeat, str(reasoning))
 
 
 def _pattern(match: object, faults: list[str]) -> re.Pattern[str] | None:
@@ -152,15 +163,15 @@ def _pattern(match: object, faults: list[str]) -> re.Pattern[str] | None:
         return None
 
 
-async def _speak(line: Line, feed: ports.Feed) -> None:
-    if not line.chunk_ms:
-        if line.reply:
-            feed.text(line.reply)
-        return
-    for index, word in enumerate(re.findall(r"\s*\S+\s*$|\s*\S+|\s+$", line.reply)):
-        if index:
-            await asyncio.sleep(line.chunk_ms / 1000)
-        feed.text(word)
+def _words(text: str, whole: bool) -> list[str]:
+    if whole:
+        return [text] if text else []
+    return re.findall(r"\s*\S+\s*$|\s*\S+|\s+$", text)
+
+
+async def _pause(milliseconds: int) -> None:
+    if milliseconds:
+        await asyncio.sleep(milliseconds / 1000)
 
 
 def _asked(request: messages.ModelRequest) -> str:

@@ -8,7 +8,7 @@ comes late or reads slowly gets the text so far in one piece. Nothing unnumbered
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from daemon.domain import errors, events, ids, messages
 from daemon.runtime import ports
@@ -69,15 +69,11 @@ class Scope:
 
 
 @dataclass
-class _LiveCall:
-    task_id: ids.TaskId
-    conversation_id: ids.ConversationId
-    call_id: ids.CallId
-    tool: bool
-    started_ms: int
+class _LiveText:
+    """What is kept of a growing text: its last part."""
+
     dropped_chars: int = 0
     text: str = ""
-    progress: ProgressNote | None = None
 
     def add(self, piece: str) -> None:
         self.text += piece
@@ -86,12 +82,50 @@ class _LiveCall:
             self.dropped_chars += cut
             self.text = self.text[cut:]
 
-    def after(self, seen_chars: int) -> LivePiece | None:
+    def after(self, seen_chars: int) -> tuple[int, str]:
+        """Where what was not seen begins, as far as it is kept, and that."""
         start = max(seen_chars, self.dropped_chars)
-        text = self.text[start - self.dropped_chars :]
-        if not text:
-            return None
-        return LivePiece(self.task_id, self.call_id, start, text, self.tool)
+        return start, self.text[start - self.dropped_chars :]
+
+
+@dataclass
+class _LiveCall:
+    task_id: ids.TaskId
+    conversation_id: ids.ConversationId
+    call_id: ids.CallId
+    tool: bool
+    started_ms: int
+    purpose: messages.Purpose | None = None
+    thoughts: _LiveText = field(default_factory=_LiveText)
+    text: _LiveText = field(default_factory=_LiveText)
+    progress: ProgressNote | None = None
+
+
+@dataclass
+class _Seen:
+    """What a stream has seen of a call: characters, and the progress that it was told last."""
+
+    thoughts_chars: int = 0
+    text_chars: int = 0
+    progress: ProgressNote | None = None
+
+    def advance(self, call: _LiveCall) -> Iterator[Update]:
+        """What is new, in the order in which a call comes by it; it counts as seen."""
+        if call.progress not in (None, self.progress):
+            self.progress = call.progress
+            yield call.progress
+        start, text = call.thoughts.after(self.thoughts_chars)
+        if text:
+            self.thoughts_chars = start + len(text)
+            yield _piece(call, start, text, thinking=True)
+        start, text = call.text.after(self.text_chars)
+        if text:
+            self.text_chars = start + len(text)
+            yield _piece(call, start, text, thinking=False)
+
+
+def _piece(call: _LiveCall, offset: int, text: str, thinking: bool) -> LivePiece:
+    return LivePiece(call.task_id, call.call_id, offset, text, call.tool, thinking, call.purpose)
 
 
 class CallFeed:
@@ -103,7 +137,11 @@ class CallFeed:
         self._clock = clock
 
     def text(self, piece: str) -> None:
-        self._call.add(piece)
+        self._call.text.add(piece)
+        self._bus.wake(self._call)
+
+    def thought(self, piece: str) -> None:
+        self._call.thoughts.add(piece)
         self._bus.wake(self._call)
 
     def progress(self, stage: messages.Stage, done: int, total: int) -> None:
@@ -114,8 +152,8 @@ class CallFeed:
         self._bus.wake(call)
 
     def so_far(self) -> str:
-        """The text that has come, as far as it is kept."""
-        return self._call.text
+        """The text that has come, as far as it is kept; thoughts are none of it."""
+        return self._call.text.text
 
 
 class _Subscriber:
@@ -131,8 +169,7 @@ class _Subscriber:
         self.caught_up = False
         self.waker = asyncio.Event()
         self._pending: list[events.Recorded] = []
-        self._chars: dict[ids.CallId, int] = {}
-        self._progress: dict[ids.CallId, ProgressNote] = {}
+        self._seen: dict[ids.CallId, _Seen] = {}
 
     def hand(self, recorded: events.Recorded) -> None:
         """Take an event that was committed now, unless the log has given it already."""
@@ -153,21 +190,13 @@ class _Subscriber:
 
     def unseen(self, live: Mapping[ids.CallId, _LiveCall]) -> list[Update]:
         """What the stream has not seen of the calls that run now."""
-        for call_id in [one for one in self._chars if one not in live]:
-            del self._chars[call_id]
-        for call_id in [one for one in self._progress if one not in live]:
-            del self._progress[call_id]
+        for call_id in [one for one in self._seen if one not in live]:
+            del self._seen[call_id]
         updates: list[Update] = []
         for call in live.values() if self.scope.live else ():
-            if not self.scope.takes(call.task_id, call.conversation_id):
-                continue
-            if call.progress not in (None, self._progress.get(call.call_id)):
-                self._progress[call.call_id] = call.progress
-                updates.append(call.progress)
-            piece = call.after(self._chars.get(call.call_id, 0))
-            if piece is not None:
-                self._chars[call.call_id] = piece.offset + len(piece.text)
-                updates.append(piece)
+            if self.scope.takes(call.task_id, call.conversation_id):
+                seen = self._seen.setdefault(call.call_id, _Seen())
+                updates += seen.advance(call)
         return updates
 
 
@@ -216,6 +245,8 @@ class Bus:
         self._capacity = capacity_subscribers
         self._recent: deque[events.Recorded] = deque(maxlen=RECENT_EVENTS)
         self._live: dict[ids.CallId, _LiveCall] = {}
+        self._purposes: dict[ids.CallId, messages.Purpose] = {}
+        """What the model calls that have begun and not ended are for."""
         self._subscribers = _Subscribers()
         self._closed = False
         self.head_seq = head_seq
@@ -228,8 +259,11 @@ class Bus:
         self.head_seq = recorded[-1].seq
         for one in recorded:
             match one.event:
+                case events.ModelCallStarted():
+                    self._purposes[one.event.call_id] = one.event.purpose
                 case events.ModelCallFinished() | events.ModelCallFailed() | events.ToolCallEnded():
                     self._live.pop(one.event.call_id, None)
+                    self._purposes.pop(one.event.call_id, None)
                 case _:
                     pass
             for subscriber in self._subscribers.wanting(one.task_id, one.conversation_id):
@@ -242,9 +276,11 @@ class Bus:
         call_id: ids.CallId,
         tool: bool,
     ) -> CallFeed:
-        """Begin the live text of a call; it ends when the call's outcome is published."""
+        """Begin the live text of a call; it ends when the call's outcome is published. A model's
+        call is known by its beginning, which was published before."""
         started_ms = self._clock.monotonic_ms()
-        call = _LiveCall(task_id, conversation_id, call_id, tool, started_ms)
+        purpose = self._purposes.get(call_id)
+        call = _LiveCall(task_id, conversation_id, call_id, tool, started_ms, purpose)
         self._live[call_id] = call
         return CallFeed(self, call, self._clock)
 

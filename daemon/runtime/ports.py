@@ -15,6 +15,9 @@ class Feed(Protocol):
     def text(self, piece: str) -> None:
         """The next piece of the answer. The first comes at once, later ones are coalesced."""
 
+    def thought(self, piece: str) -> None:
+        """The next piece of what a reasoning model thinks; it is no part of the answer."""
+
     def progress(self, stage: messages.Stage, done: int, total: int) -> None:
         """What the call is doing: bytes loaded, places ahead, or prompt tokens prefilled."""
 

@@ -15,11 +15,15 @@ class Recorder:
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
+        self.thoughts: list[str] = []
         self.spoken = asyncio.Event()
 
     def text(self, piece: str) -> None:
         self.pieces.append(piece)
         self.spoken.set()
+
+    def thought(self, piece: str) -> None:
+        self.thoughts.append(piece)
 
     def progress(self, stage: messages.Stage, done: int, total: int) -> None:
         raise AssertionError("a script has no progress")
@@ -30,6 +34,7 @@ def ask(
     role: messages.Role = messages.Role.THINKER,
     used: tuple[int, ...] = (),
     speaker: messages.Speaker = "user",
+    thinking_tokens: int = 0,
 ) -> messages.ModelRequest:
     return messages.ModelRequest(
         call_id=ids.CallId("call"),
@@ -42,6 +47,7 @@ def ask(
             messages.Message(speaker="assistant", content="weather"),
         ),
         used_script_lines=used,
+        thinking_tokens=thinking_tokens,
     )
 
 
@@ -112,6 +118,22 @@ async def test_without_pause_the_whole_reply_is_one_piece(tmp_path: pathlib.Path
     assert feed.pieces == ["two words"]
 
 
+@pytest.mark.spec("H-11")
+@pytest.mark.parametrize(
+    ("chunk_ms", "thinking_tokens", "thoughts"),
+    [(0, 9, ["let me see"]), (1, 9, ["let", " me", " see"]), (0, 0, []), (1, 0, [])],
+)
+async def test_reasoning_comes_apart_and_only_where_there_is_thinking(
+    tmp_path: pathlib.Path, chunk_ms: int, thinking_tokens: int, thoughts: list[str]
+) -> None:
+    line = {"role": "*", "reply": "rain", "reasoning": "let me see", "chunk_ms": chunk_ms}
+    feed = Recorder()
+    request = ask("hello", thinking_tokens=thinking_tokens)
+    result = await script(tmp_path, line).generate(request, feed)
+    assert (feed.thoughts, feed.pieces) == (thoughts, ["rain"])
+    assert (result.reasoning, result.text) == ("".join(thoughts), "rain")
+
+
 async def test_a_reply_can_be_cancelled_between_words(tmp_path: pathlib.Path) -> None:
     model = script(tmp_path, {"role": "*", "reply": "two words", "chunk_ms": 60_000})
     feed = Recorder()
@@ -135,13 +157,13 @@ def test_every_fault_of_a_file_is_listed_with_its_line(tmp_path: pathlib.Path) -
         "nonsense\n"
         "[]\n"
         "\n"
-        '{"role":"poet","reply":3,"chunk_ms":-1,"repeat":1,"match":"(","more":1}\n'
+        '{"role":"poet","reply":3,"reasoning":1,"chunk_ms":-1,"repeat":1,"match":"(","more":1}\n'
         '{"role":"thinker","reply":"a","match":3}\n'
     )
     with pytest.raises(errors.ConfigFault) as caught:
         scripted.ScriptedModel.load("dry", path)
     places = [fault.removeprefix(str(path)).split(":")[1] for fault in caught.value.faults]
-    assert places == ["2", "3", "5", "5", "5", "5", "5", "5", "6"]
+    assert places == ["2", "3", "5", "5", "5", "5", "5", "5", "5", "6"]
 
 
 def test_a_missing_file_is_a_fault_of_the_settings(tmp_path: pathlib.Path) -> None:

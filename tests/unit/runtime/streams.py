@@ -83,6 +83,16 @@ def answer(chat: int = 0) -> events.AnswerGiven:
     return events.AnswerGiven(task_id=task_of(CHATS[chat]), text=ids.ContentId("content-2"))
 
 
+def started(purpose: messages.Purpose, chat: int = 0) -> events.ModelCallStarted:
+    return events.ModelCallStarted(
+        task_id=task_of(CHATS[chat]),
+        call_id=CALL,
+        role=messages.Role.CRITIC,
+        attempt=1,
+        purpose=purpose,
+    )
+
+
 def finished(chat: int = 0) -> events.ModelCallFinished:
     return events.ModelCallFinished(
         task_id=task_of(CHATS[chat]),
@@ -101,6 +111,8 @@ class Reader:
         self.pages = pages
         self.seqs: list[int] = []
         self.live: list[str] = []
+        self.thoughts: list[str] = []
+        self.purposes: list[messages.Purpose | None] = []
         self.notes: list[bus.ProgressNote] = []
 
     async def read(self) -> None:
@@ -115,7 +127,9 @@ class Reader:
                 case events.Recorded():
                     self.seqs.append(one.seq)
                 case bus.LivePiece():
-                    self.live.append(f"{one.offset}:{one.text}")
+                    kept = self.thoughts if one.thinking else self.live
+                    kept.append(f"{one.offset}:{one.text}")
+                    self.purposes.append(one.purpose)
                 case bus.ProgressNote():
                     self.notes.append(one)
 

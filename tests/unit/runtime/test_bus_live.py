@@ -123,3 +123,33 @@ async def test_progress_shows_the_elapsed_time_once_a_change() -> None:
         (10, 20, 1200),
         (20, 20, 1200),
     ]
+
+
+@pytest.mark.spec("H-11")
+async def test_thoughts_come_apart_with_offsets_of_their_own() -> None:
+    stage = streams.Stage()
+    await stage.begin()
+    feed = stage.feed()
+    feed.thought("hm")
+    async with aclosing(stage.bus.subscribe(3, streams.EVERYTHING)) as pages:
+        reader = streams.Reader(pages)
+        await reader.read()
+        feed.thought(", so")
+        feed.text("Pa")
+        await reader.read()
+        feed.text("ris")
+        await reader.read()
+        assert reader.thoughts == ["0:hm", "2:, so"]
+        assert reader.live == ["0:Pa", "2:ris"]
+    assert feed.so_far() == "Paris"
+
+
+async def test_a_piece_says_what_its_call_is_for() -> None:
+    stage = streams.Stage()
+    await stage.begin()
+    await stage.happen(streams.started(messages.Purpose.CRITICIZE))
+    stage.feed().text("Good.")
+    async with aclosing(stage.bus.subscribe(4, streams.EVERYTHING)) as pages:
+        reader = streams.Reader(pages)
+        await reader.read()
+        assert reader.purposes == [messages.Purpose.CRITICIZE]
