@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from daemon.decide import transcript, turn
-from daemon.domain import decisions, events, messages, world
+from daemon.domain import decisions, events, ids, messages, world
 
 _Purpose = messages.Purpose
 _Status = world.StepStatus
@@ -85,6 +85,7 @@ def gather(current: turn.Turn, task: world.Task, call: Wanted) -> None:
             submitted_seq=task.submitted_seq,
             role=call.role,
             asked=task.asked,
+            heard=heard(task, call),
             summarized=task.summarized,
             system=current.kit(task).system_prompt,
             turn=(*_said(current, task, call), *_instruction(current, task, call)),
@@ -93,10 +94,17 @@ def gather(current: turn.Turn, task: world.Task, call: Wanted) -> None:
     )
 
 
+def heard(task: world.Task, call: Wanted) -> tuple[ids.ContentId, ...]:
+    """The further messages of the user that a call is the first to be told."""
+    return task.steered if call.purpose is _Purpose.THINK else ()
+
+
 def _said(current: turn.Turn, task: world.Task, call: Wanted) -> tuple[decisions.TurnPart, ...]:
     if call.purpose is _Purpose.SUMMARIZE:
         return ()
-    return transcript.parts(task.text, task.said, current.rules.skills, task.heard)
+    further = (world.Said(kind="steered", content=text) for text in heard(task, call))
+    said = (*task.said, *further)
+    return transcript.parts(task.text, said, current.rules.skills, task.heard)
 
 
 def _instruction(

@@ -196,6 +196,6 @@ def _end(
 def _answer(current: turn.Turn, task: world.Task) -> world.Task:
     """The plan is over: its last words are the answer, or the thinker goes on with what it has."""
     step = scheduler.last_words(task.plan)
-    if step is None or step.result is None:
+    if step is None or step.result is None or task.steered:
         return task
     return endings.answer_kept(current, task, step.result)

@@ -63,14 +63,21 @@ def follow(
 ) -> None:
     """Carry out a directive that has no fault; `words` are the thinker's as they are kept: the
     answer, where a respond directive has no text of its own, or how it asked."""
-    taken = events.DirectiveTaken(task_id=task.task_id, kind=wanted.kind, source=source)
+    said: ids.ContentId | None = None
+    if isinstance(wanted, directives.Respond):
+        kept = words is not None and not wanted.text
+        said = words if kept else current.keep_of(task, wanted.text)
+    goes_on = said is not None and bool(task.steered)
+    taken = events.DirectiveTaken(
+        task_id=task.task_id, kind=wanted.kind, source=source, words=said if goes_on else None
+    )
     task = current.emit(task, taken)
     match wanted:
         case directives.Respond():
-            if words is not None and not wanted.text:
-                endings.answer_kept(current, task, words)
+            if goes_on or said is None:
+                engine.proceed(current, task)  # the user has said more meanwhile
             else:
-                endings.answer(current, task, wanted.text)
+                endings.answer_kept(current, task, said)
         case directives.UseTool():
             _use_tool(current, task, wanted, words)
         case directives.Plan():

@@ -34,6 +34,9 @@ def context_gathered(current: turn.Turn, task: world.Task, given: inputs.Context
     wanted = asking.wanted(task)
     if task.model_call is not None or given.asked != task.asked or wanted is None:
         return
+    if given.heard != asking.heard(task, wanted):
+        asking.gather(current, task, wanted)  # a further message came meanwhile
+        return
     task = current.taint(task, given.taint)
     system = current.kit(task).system_prompt
     if wanted.purpose is _Purpose.THINK and not task.summarized:
@@ -131,6 +134,7 @@ def _begin(
             purpose=wanted.purpose,
             step_id=wanted.step_id,
             up_to_seq=up_to_seq,
+            heard=asking.heard(task, wanted),
         ),
     )
 

@@ -65,6 +65,8 @@ def _of(said: world.Said, skills: Mapping[str, turn.Skill]) -> list[decisions.Tu
                 _Part(speaker="assistant", content=said.content, shortens=True),
                 _Part(speaker="user", before=reason),
             ]
+        case "words":
+            return [_Part(speaker="assistant", content=said.content)]
         case "steered":
             return [_Part(speaker="user", content=said.content, before=STEERED)]
 

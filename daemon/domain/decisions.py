@@ -43,7 +43,7 @@ class TurnPart:
 class GatherContext:
     """Read and count what the next model call of a task may be told, in the role's slot.
 
-    `asked` tells it from earlier ones of the task.
+    `asked` tells it from earlier ones of the task, `heard` are the further messages in it.
     """
 
     kind: ClassVar[str] = "gather_context"
@@ -52,6 +52,7 @@ class GatherContext:
     submitted_seq: int
     role: messages.Role
     asked: int
+    heard: tuple[ids.ContentId, ...]
     summarized: bool
     """Earlier messages may have been summarized since the task began."""
     system: str

@@ -128,6 +128,8 @@ class ModelCallStarted(base.Value):
     step_id: str | None = None
     up_to_seq: int = 0
     """Of a summary: the last exchange that it tells."""
+    heard: tuple[ids.ContentId, ...] = ()
+    """Further messages of the user that the thinker is told from this call on."""
 
 
 class ModelCallFinished(base.Value):

@@ -118,7 +118,7 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
         case events.AnswerGiven():
             return task.but({"answer": event.text})
         case events.TaskSteered():
-            return task.but({"said": (*task.said, fold_said.of_steering(event))})
+            return task.but({"steered": (*task.steered, event.text)})
         case (
             events.DirectiveTaken()
             | events.ReplyRefused()
@@ -216,16 +216,20 @@ def _model_call(
                 step_id=event.step_id,
                 up_to_seq=event.up_to_seq,
             )
-            thinks = event.purpose is messages.Purpose.THINK and event.replaces is None
-            return task.but(
-                {
-                    "model_call": call,
-                    "failed_call": None,
-                    "asked": task.asked + 1,
-                    "summarized": task.summarized or event.purpose is _SUMMARIZE,
-                    "rounds": task.rounds + (1 if thinks else 0),
-                }
-            )
+            update: dict[str, object] = {
+                "model_call": call,
+                "failed_call": None,
+                "asked": task.asked + 1,
+                "summarized": task.summarized or event.purpose is _SUMMARIZE,
+            }
+            if event.purpose is messages.Purpose.THINK:
+                said = (*task.said, *fold_said.of_hearing(event))
+                update |= {"said": said, "told": len(said)}
+                update["rounds"] = task.rounds + (1 if event.replaces is None else 0)
+            if event.heard:
+                left = tuple(text for text in task.steered if text not in event.heard)
+                update["steered"] = left
+            return task.but(update)
         case events.ModelCallFinished():
             return _model_finished(task, event)
         case events.ModelCallFailed():

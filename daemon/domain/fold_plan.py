@@ -34,8 +34,11 @@ def apply(task: world.Task, event: Event) -> world.Task:
     """The task after one of these events."""
     match event:
         case events.DirectiveTaken():
-            heard = len(task.said)
-            return task.but({"draft": None, "refusals": 0, "cuts": 0, "heard": heard})
+            update: dict[str, object] = {"draft": None, "refusals": 0, "cuts": 0}
+            words = fold_said.of_directive(event)
+            if words is not None:
+                update["said"] = (*task.said, words)
+            return task.but({**update, "heard": task.told})
         case events.ReplyRefused():
             said = fold_said.of_refusal(event)
             if said is None:

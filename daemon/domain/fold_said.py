@@ -41,8 +41,14 @@ def of_call(call: Call, event: events.ToolCallEnded) -> world.Said | None:
     )
 
 
-def of_steering(event: events.TaskSteered) -> world.Said:
-    return world.Said(kind="steered", content=event.text)
+def of_hearing(event: events.ModelCallStarted) -> tuple[world.Said, ...]:
+    """The further messages that the thinker hears of."""
+    return tuple(world.Said(kind="steered", content=text) for text in event.heard)
+
+
+def of_directive(event: events.DirectiveTaken) -> world.Said | None:
+    """An answer that a further message kept from being the last."""
+    return None if event.words is None else world.Said(kind="words", content=event.words)
 
 
 def of_refusal(event: events.ReplyRefused) -> world.Said | None:

@@ -165,6 +165,7 @@ class ContextGathered(base.Value):
 
     task_id: ids.TaskId
     asked: int
+    heard: tuple[ids.ContentId, ...]
     history: tuple[Piece, ...]
     turn: tuple[Piece, ...]
     summary: Piece | None

@@ -18,12 +18,16 @@ class DirectiveSource(StrEnum):
 
 
 class DirectiveTaken(base.Value):
-    """It is settled what a task does next."""
+    """It is settled what a task does next.
+
+    `words` of an answer that does not end the task, because a further message came meanwhile.
+    """
 
     type: Literal["directive_taken"] = "directive_taken"
     task_id: ids.TaskId
     kind: directives.Kind
     source: DirectiveSource
+    words: ids.ContentId | None = None
 
 
 class ReplyRefused(base.Value):

@@ -64,7 +64,7 @@ class Said(base.Value):
     the step, why the reply was refused, the skill, or a note of the daemon's in its own words.
     """
 
-    kind: Literal["note", "skill", "call", "plan", "step", "refused", "steered"]
+    kind: Literal["note", "skill", "call", "plan", "step", "refused", "steered", "words"]
     words: ids.ContentId | None = None
     """A call's, as the thinker asked for it: told in its place, they are in the slot's cache."""
     content: ids.ContentId | None = None
@@ -162,6 +162,10 @@ class Task(base.Value):
     """Addresses that the user named."""
     files: tuple[str, ...] = ()
     """Real paths that its calls have read or written."""
+    steered: tuple[ids.ContentId, ...] = ()
+    """Further messages that the thinker has not heard yet."""
+    told: int = 0
+    """How much of what was said the thinker was told when it was asked last."""
     heard: int = 0
     """How much of what was said the thinker knew when it last said what to do."""
     taint: taints.Taint = taints.CLEAN

@@ -95,6 +95,7 @@ class ModelCalls:
         return inputs.ContextGathered(
             task_id=action.task_id,
             asked=action.asked,
+            heard=action.heard,
             history=made[:turn_at],
             turn=made[turn_at:],
             summary=inputs.Piece("system", summarized, counts[1]) if summarized else None,

@@ -152,21 +152,21 @@ def _there(row: _Row | None, row_id: str) -> _Row:
 def _apply(draft: Draft, one: events.Recorded) -> None:
     event = one.event
     match event:
+        case events.ModelCallStarted():
+            draft.task(event.task_id)
+            if event.heard:
+                draft.say(one.seq, event.task_id, *fold_said.of_hearing(event))
         case (
-            events.ModelCallStarted()
-            | events.ModelCallFinished()
+            events.ModelCallFinished()
             | events.ToolCallInspected()
             | events.ModelCallFailed()
             | events.TaskRecovered()
             | events.TaskDecided()
-            | events.DirectiveTaken()
             | events.StepStarted()
             | events.StepJudged()
             | events.ProjectReverted()
-        ):
-            draft.task(
-                event.task_id
-            )  # shows in no view; the most frequent ones are asked for first
+        ):  # shows in no view; the most frequent ones are asked for first
+            draft.task(event.task_id)
         case (
             events.ConversationCreated()
             | events.ConversationUpdated()
@@ -211,16 +211,21 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
 
 def _think(
     draft: Draft,
-    event: events.TaskSteered | events.ReplyRefused | events.PlanMade | events.StepEnded,
+    event: events.TaskSteered
+    | events.DirectiveTaken
+    | events.ReplyRefused
+    | events.PlanMade
+    | events.StepEnded,
     one: events.Recorded,
 ) -> None:
     """What a task's models are told of its thinking, and later ones after them."""
     row = draft.task(event.task_id)
     match event:
         case events.TaskSteered():
-            draft.say(one.seq, event.task_id, fold_said.of_steering(event))
             draft.change_task(event.task_id, {"updated_ms": one.at_ms})
             draft.change_conversation(one.conversation_id, {"updated_ms": one.at_ms})
+        case events.DirectiveTaken():
+            draft.say(one.seq, event.task_id, fold_said.of_directive(event))
         case events.ReplyRefused():
             draft.say(one.seq, event.task_id, fold_said.of_refusal(event))
         case events.PlanMade():

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from daemon.domain import decisions, events, fold, ids, state, taints, views, world
+from daemon.domain import decisions, events, fold, ids, messages, state, taints, views, world
 from tests.conftest import Rounds
 from tests.contract.storage import histories
 from tests.contract.storage.conftest import Store
@@ -99,6 +99,14 @@ async def test_every_kind_of_saying_comes_back_in_its_order(store: Store) -> Non
     play.propose(task)
     steered = events.TaskSteered(task_id=task_id, origin=task.origin, text=play.content(chat))
     play.tell(task, steered)
+    heard = events.ModelCallStarted(
+        task_id=task_id,
+        call_id=ids.CallId("model"),
+        role=messages.Role.THINKER,
+        attempt=1,
+        heard=(steered.text,),
+    )
+    play.tell(task, heard)
     (call,) = play.history.folded.tasks[task_id].calls
     result = play.content(chat)
     ended = events.ToolCallEnded(

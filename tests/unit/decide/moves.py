@@ -65,6 +65,7 @@ def gathered(
             inputs.ContextGathered(
                 task_id=scene.seen[of].task_id,
                 asked=scene.asked(of),
+                heard=scene.steered(of),
                 history=tuple(history),
                 summary=None,
                 turn=(inputs.Piece(speaker="user", text="hi", tokens=1),),
@@ -308,6 +309,19 @@ def trust(folder: str, by: principals.Principal = scenes.OWNER) -> scenes.Move:
     """A person clears a project's taint."""
     return lambda scene: [
         inputs.TrustProject(credential="owner", principal=by, correlation_id="other", folder=folder)
+    ]
+
+
+def steer(on: bool = True, of: int = -1) -> scenes.Move:
+    """A person says whether further messages join the task that runs."""
+    return lambda scene: [
+        inputs.UpdateConversation(
+            credential="owner",
+            principal=scenes.OWNER,
+            correlation_id="other",
+            conversation_id=scene.seen[of].conversation_id,
+            steers=on,
+        )
     ]
 
 

@@ -215,6 +215,11 @@ class Scene:
         task = self.world.tasks.get(self.seen[of].task_id)
         return task.asked if task is not None else 0
 
+    def steered(self, of: int = -1) -> tuple[ids.ContentId, ...]:
+        """The further messages that a task's thinker has not heard."""
+        task = self.world.tasks.get(self.seen[of].task_id)
+        return task.steered if task is not None else ()
+
     def state(self, of: int = -1) -> state.TaskState:
         """Where a task stands, live or not."""
         task_id = self.seen[of].task_id

@@ -252,6 +252,7 @@ class Daemon(scenes.Scene):
         return inputs.ContextGathered(
             task_id=action.task_id,
             asked=action.asked,
+            heard=action.heard,
             history=(),
             turn=tuple(
                 inputs.Piece(

@@ -18,6 +18,7 @@ def compose(history: int, context_tokens: int, shrinks: int = 0) -> list[str]:
     gathered = inputs.ContextGathered(
         task_id=ids.TaskId("task-1"),
         asked=0,
+        heard=(),
         summary=None,
         history=pieces(history, 12),
         turn=(inputs.Piece(speaker="user", text="now", tokens=12),),
@@ -50,6 +51,7 @@ def test_the_speakers_stay() -> None:
     gathered = inputs.ContextGathered(
         task_id=ids.TaskId("task-1"),
         asked=0,
+        heard=(),
         summary=None,
         history=(),
         turn=(inputs.Piece(speaker="tool", text="x", tokens=1),),
