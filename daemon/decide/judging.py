@@ -46,6 +46,7 @@ def _settle(
     unread = [path for path in given.facts.replaces if path not in task.files]
     situation = policy.Situation(
         unread=unread[0] if unread else "",
+        reads=bool(given.facts.hosts) and not given.facts.touched,
         named=bool(given.facts.sources) and set(given.facts.sources) <= set(task.urls),
         mode=_mode(current, task),
         taint=taints.join(task.taint, current.world.taint_of(given.folder)),

@@ -47,6 +47,8 @@ class Situation:
     """A person said no to exactly this call in this task."""
     unread: str = ""
     """A file that it would overwrite and that nobody has looked at in this task."""
+    reads: bool = False
+    """It changes nothing here: it only asks machines on the web."""
     named: bool = False
     """The user's own message names the addresses that it would read."""
 
@@ -66,6 +68,15 @@ class Settled:
 def of_category(category: contract.Category) -> verdicts.Judgement:
     """What a tool's category alone says."""
     return _OF_CATEGORY[category]
+
+
+def of_hosts(category: contract.Category, hosts: tuple[str, ...]) -> verdicts.Judgement:
+    """What a category says of a call that only asks machines on the web."""
+    judged = of_category(category)
+    if judged.verdict is not _Verdict.ASK:
+        return judged
+    reason = f"it asks {', '.join(hosts)}, which then knows of it"
+    return verdicts.Judgement(judged.verdict, (reason,), judged.always_allowed)
 
 
 def combine(*judged: verdicts.Judgement) -> verdicts.Judgement:
@@ -97,7 +108,7 @@ def settle(judged: verdicts.Judgement, situation: Situation) -> Settled:
         return Settled(Way.REFUSE, verdict, reasons)
     if verdict is _Verdict.ALLOW_READONLY:
         return Settled(Way.RUN, verdict, reasons, basis=verdicts.Basis.READ_ONLY)
-    if situation.mode is verdicts.Mode.PLAN:
+    if situation.mode is verdicts.Mode.PLAN and not situation.reads:
         plan = "this conversation only plans: nothing may be changed until its mode is build"
         return Settled(Way.REFUSE, verdict, (plan,))
     if situation.denied:

@@ -68,6 +68,8 @@ class Judge:
     ) -> verdicts.Judgement:
         """The judgement over an inspected call: its command or category, and where paths lead."""
         loaded = await self.load()
+        if said is None and facts.hosts and not facts.touched:
+            return policy.of_hosts(spec.category, facts.hosts)
         if said is None and not facts.touched:
             return policy.of_category(spec.category)
         from daemon.permission import file_rules
