@@ -9,7 +9,6 @@ import re
 import selectors
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -154,19 +153,18 @@ class Git:
         """The unified diff of a commit, and whether there was more than the limit."""
         form = ("-r", "-p", "--root", "-M", "--no-commit-id", "--no-ext-diff", "--no-textconv")
         command = self._command("diff-tree", *form, commit)
-        with tempfile.TemporaryFile(dir=self._store) as output:
-            try:
-                with subprocess.Popen(
-                    command,
-                    cwd=self._store,
-                    env=self._environment(),
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=output,
-                ) as running:
-                    data = _at_most(running, limit_bytes + 1, deadline)
-            except OSError as error:
-                raise errors.HistoryFault(f"git does not run: {error.strerror}") from error
+        try:
+            with subprocess.Popen(
+                command,
+                cwd=self._store,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            ) as running:
+                data = _at_most(running, limit_bytes + 1, deadline)
+        except OSError as error:
+            raise errors.HistoryFault(f"git does not run: {error.strerror}") from error
         more = len(data) > limit_bytes
         if running.returncode and not more:
             raise errors.HistoryFault("git cannot show what changed")
@@ -193,22 +191,26 @@ class Git:
         self, ours: bytes, base: bytes, theirs: bytes, deadline: walk.Deadline
     ) -> bytes | None:
         """A file with the changes of both sides; None where they touch the same lines."""
-        with tempfile.TemporaryDirectory(dir=self._store) as folder:
-            paths = [Path(folder, name) for name in ("ours", "base", "theirs")]
-            for path, data in zip(paths, (ours, base, theirs), strict=True):
-                path.write_bytes(data)
-            try:
-                done = subprocess.run(
-                    self._command("merge-file", "-p", "--quiet", *map(str, paths)),
-                    cwd=self._store,
-                    env=self._environment(),
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    timeout=deadline.left(),
-                    check=False,
-                )
-            except subprocess.TimeoutExpired as error:
-                raise walk.Late("its history took too long") from error
+        folder = self._store / "merge"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        paths = [folder / name for name in ("ours", "base", "theirs")]
+        for path, data in zip(paths, (ours, base, theirs), strict=True):
+            path.write_bytes(data)
+        try:
+            done = subprocess.run(
+                self._command("merge-file", "-p", "--quiet", *map(str, paths)),
+                cwd=self._store,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=deadline.left(),
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise walk.Late("its history took too long") from error
+        finally:
+            for path in paths:
+                path.unlink(missing_ok=True)
         return done.stdout if done.returncode == 0 else None
 
 

@@ -4,6 +4,7 @@ Means what git means by them. A pattern comes from a project, so matching one ta
 its length times the name's: no pattern can hold the daemon up. Reads nothing itself.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -208,8 +209,7 @@ def _fits(part: "bytes | re.Pattern[bytes]", segment: bytes) -> bool:
     return part.match(segment) is not None
 
 
-DEFAULTS = parse(
-    b"""
+_DEFAULTS = b"""
 .DS_Store
 .cache/
 .gradle/
@@ -228,5 +228,9 @@ venv/
 *.pyc
 *.swp
 """
-)
-"""What no project wants to have kept; a project's own `!pattern` brings it back."""
+
+
+@functools.cache
+def defaults() -> Patterns:
+    """What no project wants to have kept; a project's own `!pattern` brings it back."""
+    return parse(_DEFAULTS)

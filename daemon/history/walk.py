@@ -99,7 +99,7 @@ def listing(
         OSError: the folder itself cannot be read.
     """
     look = _Look(_closed(folder, hidden), kept, deadline)
-    look.into(folder_fd, b"", (ignores.DEFAULTS,), 0)
+    look.into(folder_fd, b"", (ignores.defaults(),), 0)
     look.leave_out_links()
     if look.size_bytes > MOST_BYTES:
         raise TooMuch(f"it holds more than {MOST_BYTES // 1024**3} GiB")
