@@ -5,7 +5,6 @@ from typing import assert_never
 
 from daemon.domain import messages
 
-MODEL_RETRIES = 1
 SHRINKS = 1
 
 
@@ -20,11 +19,14 @@ class AfterFault(StrEnum):
     FAIL = "fail"
 
 
-def after_fault(kind: messages.ModelFaultKind, faults: int, shrinks: int) -> AfterFault:
-    """What follows. `faults` and `shrinks` count earlier ones since the model last answered."""
+def after_fault(
+    kind: messages.ModelFaultKind, faults: int, shrinks: int, retries: int
+) -> AfterFault:
+    """What follows. `faults` and `shrinks` count earlier ones since the model last answered;
+    `retries` is how often a call is repeated whose model died or stalled."""
     match kind:
         case messages.ModelFaultKind.DIED | messages.ModelFaultKind.STALLED:
-            return AfterFault.REPEAT if faults < MODEL_RETRIES else AfterFault.WAIT
+            return AfterFault.REPEAT if faults < retries else AfterFault.WAIT
         case messages.ModelFaultKind.UNAVAILABLE:
             return AfterFault.WAIT
         case messages.ModelFaultKind.OVERFLOW:

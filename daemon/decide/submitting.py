@@ -156,7 +156,7 @@ def _note(current: turn.Turn, conversation_id: ids.ConversationId) -> str:
     now = datetime.datetime.fromtimestamp(current.at_ms / 1000, zone)
     said = [f"It is {now:%A, %Y-%m-%d %H:%M} {now:%z}"]
     if settings.folder:
-        said.append(f"the project is {settings.folder}")
+        said.append(f"the project is {settings.folder}; read its AGENTS.md, if it has one, first")
     if settings.mode is verdicts.Mode.PLAN:
         said.append("only plan: nothing may be changed")
     return "; ".join(said)

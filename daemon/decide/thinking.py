@@ -331,7 +331,8 @@ def failed(current: turn.Turn, task: world.Task, given: inputs.ModelFailed) -> N
         ),
     )
     if task.state is state.TaskState.RUNNING:
-        after = retry.after_fault(given.kind, faults, shrinks)
+        retries = current.rules.limits.model_retries
+        after = retry.after_fault(given.kind, faults, shrinks, retries)
         _go_on(current, task, after, given.message)
 
 

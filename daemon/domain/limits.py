@@ -20,6 +20,7 @@ class Limits(base.Value):
     tokens: int = pydantic.Field(default=64, ge=1)
     task_rounds: int = pydantic.Field(default=16, ge=1)
     task_tool_calls: int = pydantic.Field(default=32, ge=1)
+    model_retries: int = pydantic.Field(default=1, ge=0)
     step_attempts: int = pydantic.Field(default=2, ge=1)
     parallel_steps: int = pydantic.Field(default=4, ge=1)
     task_recoveries: int = pydantic.Field(default=5, ge=1)

@@ -91,7 +91,13 @@ RETRIES = [
 def test_what_follows_a_fault(
     kind: messages.ModelFaultKind, faults: int, shrinks: int, after: retry.AfterFault
 ) -> None:
-    assert retry.after_fault(kind, faults, shrinks) is after
+    assert retry.after_fault(kind, faults, shrinks, retries=1) is after
+
+
+def test_a_call_is_repeated_as_often_as_the_settings_say() -> None:
+    after = [retry.after_fault(Kind.DIED, faults, 0, retries=3) for faults in range(4)]
+    assert after == [After.REPEAT, After.REPEAT, After.REPEAT, After.WAIT]
+    assert retry.after_fault(Kind.DIED, 0, 0, retries=0) is After.WAIT
 
 
 def test_every_fault_has_its_row() -> None:
