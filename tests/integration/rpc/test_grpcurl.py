@@ -257,6 +257,33 @@ def test_modes_grants_and_trust(curl: Grpcurl) -> None:
 
 
 @pytest.mark.spec("C-06")
+@pytest.mark.spec("K-01")
+def test_what_was_said_is_judged_summarized_written_out_undone_and_deleted(curl: Grpcurl) -> None:
+    asked = curl.call("Tasks/Ask", {"submit": {"text": "capital of France?"}})
+    here = {"conversation_id": asked["conversation_id"]}
+    judged = curl.call("Tasks/Feedback", {"task_id": asked["task_id"], "good": False})
+    assert judged["good"] is False
+    assert curl.call("Conversations/Compact", here)["task_id"] != asked["task_id"]
+    settings = {**here, "steering": "STEER", "folder": ""}
+    assert curl.call("Conversations/Update", settings)["steering"] == "STEER"
+    written = curl.stream("Conversations/Export", {**here, "format": "JSON"})
+    (turn,) = json.loads("".join(piece["text"] for piece in written))["turns"]
+    assert [one["text"] for one in turn["entries"]] == ["capital of France?", "Paris."]
+    _undo_after_the_summary(curl, asked)
+    assert curl.call("Conversations/Delete", here) == here
+    assert "There is no conversation" in curl.refused("Conversations/Get", here)
+
+
+def _undo_after_the_summary(curl: Grpcurl, asked: Json) -> None:
+    """Undo, once the summary that runs has ended."""
+    here = {"conversation_id": asked["conversation_id"]}
+    tasks = curl.call("Tasks/List", here)["tasks"]
+    curl.stream("Tasks/Cancel", *({"task_id": one["task_id"]} for one in tasks[:1]))
+    assert curl.call("Conversations/Undo", here) == {"task_id": asked["task_id"]}
+    assert curl.call("Tasks/Get", {"task_id": asked["task_id"]})["undone"] is True
+
+
+@pytest.mark.spec("C-06")
 @pytest.mark.spec("D-15")
 def test_a_secret_by_stdin() -> None:
     with work.with_sudo("correct horse") as daemon:
