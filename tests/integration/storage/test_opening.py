@@ -301,3 +301,19 @@ async def test_what_is_forgotten_is_in_no_file(tmp_path: Path, watched: bool, wh
             assert shows_secret(tmp_path) is watched
         await store.wal_settled()
         assert not shows_secret(tmp_path)
+
+
+async def test_a_deleted_conversation_keeps_no_late_text_after_opening_again(
+    tmp_path: Path,
+) -> None:
+    play = histories.Play(1)
+    chat = play.begin_conversation()
+    play.delete(chat)
+    async with sqlite_store.open_store(tmp_path) as store:
+        await keep(store, play.history)
+    content_id = ids.ContentId("content-late")
+    late = decisions.ContentRecord(content_id=content_id, owner=chat, text=SECRET)
+    async with sqlite_store.open_store(tmp_path) as store:
+        await store.commit([], [late])
+        assert await store.texts([content_id]) == {content_id: None}
+    assert SECRET.encode() not in (tmp_path / "ducklm.db").read_bytes()
