@@ -181,7 +181,8 @@ def _kept(reply: object) -> str:
 
 
 def _refused(fault: errors.HistoryFault) -> errors.Refusal:
-    return errors.Refusal(_KIND.STATE, str(fault))
+    sentence = str(fault).rstrip(".")
+    return errors.Refusal(_KIND.STATE, f"{sentence[:1].upper()}{sentence[1:]}.")
 
 
 def _name(given: str) -> str:
