@@ -88,6 +88,7 @@ class GgufModel:
         assert isinstance(done, protocol.Done)
         return messages.ModelResult(
             text="".join(call.pieces),
+            reasoning="".join(call.thoughts),
             finish_reason="length" if done.reason == "length" else "stop",
             slot=self.name,
             usage=messages.Usage(
@@ -211,4 +212,5 @@ def _frame(number: int, request: messages.ModelRequest) -> protocol.Generate:
         repeat_penalty=sampling.repeat_penalty,
         seed=sampling.seed,
         schema=request.json_schema,
+        thinking_tokens=request.thinking_tokens,
     )

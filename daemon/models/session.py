@@ -37,6 +37,7 @@ class Call:
     def __init__(self, feed: ports.Feed | None) -> None:
         self.feed = feed
         self.pieces: list[str] = []
+        self.thoughts: list[str] = []
         self.outcome: asyncio.Future[_Outcome] = asyncio.get_running_loop().create_future()
         self.cancel_deadline: float | None = None
 
@@ -244,6 +245,10 @@ class Session:
         if call is None:
             return
         match frame:
+            case protocol.Piece(thinking=True):
+                call.thoughts.append(frame.text)
+                if call.feed is not None:
+                    call.feed.thought(frame.text)
             case protocol.Piece():
                 call.pieces.append(frame.text)
                 if call.feed is not None:

@@ -4,10 +4,12 @@
     serve      the loop: take frames, plan a batch, decode it, sample, answer
     schedule   pure: who is in the next batch, and how large a prefill chunk may be
     residence  pure: which sequence a prompt continues, copies from or replaces
-    pieces     pure: bytes to whole characters, coalesced in time
+    thoughts   pure: the marks of reasoning models, and a stream split by them
+    reply      pure: tokens to thoughts and answer, each within its bounds
+    pieces     pure: text coalesced in time
     grammar    pure: a closed subset of JSON Schema to GBNF
     template   a chat template to runs of its own text and of contents, never mixed
-    prompt     messages to tokens; remembers contents and its own answers
+    prompt     messages to tokens, thinking turned on or off; remembers contents and answers
     model_file what can be said of a file before native code reads it
     native     engine, vocabulary and sampling: thin effects on llama.cpp
     protocol   the frames, shared with the host; `frames` is their length prefix

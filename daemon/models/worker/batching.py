@@ -5,7 +5,7 @@ fails the generations in it and drops the context; the others are computed again
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 from daemon.models.worker import (
     cache,
@@ -14,6 +14,7 @@ from daemon.models.worker import (
     protocol,
     sampling,
     schedule,
+    thoughts,
     vocabulary as vocabularies,
 )
 
@@ -21,18 +22,23 @@ _Chosen = list[tuple[generation.Generation, int]]
 
 
 class Batcher:
-    """Serves the active generations; `send` takes what goes to the host, `ended` those that end."""
+    """Serves the active generations; `send` takes what goes to the host, `ended` those that end.
+
+    `codes` are those of the tokens that are parts of marks.
+    """
 
     def __init__(
         self,
         native: engine.Engine,
         words: vocabularies.Vocabulary,
+        codes: Mapping[int, str],
         sequences: int,
         send: Callable[[protocol.FromWorker], None],
         ended: Callable[[generation.Generation], None],
     ) -> None:
         self._native = native
         self._words = words
+        self._codes = codes
         self._send = send
         self._ended = ended
         self._speed = schedule.Speed()
@@ -121,27 +127,34 @@ class Batcher:
             before, one.resident = one.resident, one.resident + count
             self.cache.extend(one.sequence, one.tokens[before : one.resident])
             if one.resident < len(one.tokens):
-                self._send(protocol.Prefill(one.call, one.resident, one.prompt_tokens))
+                if not one.answered:
+                    self._send(protocol.Prefill(one.call, one.resident, one.prompt_tokens))
                 continue
             try:
-                token = one.sampler.next(self._native.context, row)
+                token = one.sampler.next(self._native.context, row, one.reply.bound)
             except sampling.GrammarError as error:
                 self._fail(one, "rejected", str(error))
                 continue
             self._take(one, token)
 
     def _take(self, one: generation.Generation, token: int) -> None:
-        if self._words.ends(token):
+        if not self._words.ends(token):
+            one.take(token)
+            forced = one.reply.take(self._words.piece(token), self._codes.get(token, ""))
+        elif one.reply.must_answer:
+            forced = one.reply.close()
+        else:
             self._finish(one, "stop")
             return
-        one.take(token)
-        one.pieces.add(self._words.piece(token))
-        if len(one.tokens) >= one.limit:
+        one.force(self._words.own(forced, first=False))
+        if one.reply.full or len(one.tokens) >= one.limit:
             self._finish(one, "length")
             return
-        text = one.pieces.due(time.monotonic(), self._speed.decode_seconds)
-        if text:
-            self._send(protocol.Piece(one.call, text))
+        self._tell(one, one.reply.due(time.monotonic(), self._speed.decode_seconds))
+
+    def _tell(self, one: generation.Generation, said: Iterable[thoughts.Segment]) -> None:
+        for segment in said:
+            self._send(protocol.Piece(one.call, segment.text, segment.thinking))
 
     def _measure(self, chosen: _Chosen, seconds: float) -> None:
         decoding = sum(g.decoding for g, _ in chosen)
@@ -162,9 +175,7 @@ class Batcher:
             one.restart()
 
     def _finish(self, one: generation.Generation, reason: protocol.EndReason) -> None:
-        text = one.pieces.finish()
-        if text:
-            self._send(protocol.Piece(one.call, text))
+        self._tell(one, one.reply.finish())
         self._leave(one)
         self._send(one.done(reason))
         self._ended(one)

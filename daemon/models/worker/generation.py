@@ -5,20 +5,27 @@ Holds state and counts; computes nothing native.
 
 import time
 
-from daemon.models.worker import pieces, protocol, sampling
+from daemon.models.worker import protocol, reply, sampling
 
 
 class Generation:
-    """From the frame to its Done. `tokens` is the prompt and the answer so far."""
+    """From the call's frame to its Done. `tokens` is the prompt and what came after it so far,
+    thoughts and answer."""
 
     def __init__(
-        self, frame: protocol.Generate, prompt: list[int], sampler: sampling.Sampler, limit: int
+        self,
+        call: int,
+        prompt: list[int],
+        sampler: sampling.Sampler,
+        said: reply.Reply,
+        limit: int,
     ) -> None:
-        self.call = frame.call
+        self.call = call
         self.tokens = list(prompt)
         self.prompt_tokens = len(prompt)
-        self.limit = min(len(prompt) + frame.max_tokens, limit)
+        self.limit = limit
         """The most tokens that it may grow to."""
+        self.reply = said
         self.sampler = sampler
         self.sequence: int | None = None
         self.resident = 0
@@ -30,7 +37,6 @@ class Generation:
         self.ahead = -1
         """How many were ahead of it when the host was last told."""
         self.cancelled = False
-        self.pieces = pieces.Pieces()
         self._received = self._admitted = self._first = time.monotonic()
 
     @property
@@ -56,6 +62,10 @@ class Generation:
         if not self.answered:
             self._first = time.monotonic()
         self.tokens.append(token)
+
+    def force(self, tokens: list[int]) -> None:
+        """These tokens come next, whatever the model would choose."""
+        self.tokens += tokens
 
     def restart(self) -> None:
         """The context was dropped: all is computed again, the text that was sent stays."""

@@ -1,25 +1,22 @@
-"""From token bytes to text pieces: whole characters only, the first at once, later ones coalesced.
+"""Text on its way out in pieces: the first at once, later ones coalesced.
 
 Pure: the time comes in as an argument, in seconds.
 """
-
-import codecs
 
 COALESCE_SECONDS = 0.040
 
 
 class Pieces:
-    """The text of one generation on its way out."""
+    """The answer of one generation, or its thoughts."""
 
     def __init__(self) -> None:
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._parts: list[str] = []
         self._held = ""
         self._held_since = 0.0
 
-    def add(self, data: bytes) -> None:
-        """Take the bytes of one token; an incomplete character waits for its rest."""
-        self._held += self._decoder.decode(data)
+    def add(self, text: str) -> None:
+        """Take more text."""
+        self._held += text
 
     def due(self, now: float, next_in: float) -> str:
         """What should be sent now, or "".
@@ -35,8 +32,7 @@ class Pieces:
         return self._release(now)
 
     def finish(self) -> str:
-        """All that is left; a character that was never completed becomes U+FFFD."""
-        self._held += self._decoder.decode(b"", final=True)
+        """All that is left."""
         return self._release(0.0)
 
     def text(self) -> str:

@@ -26,7 +26,10 @@ class Load:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Generate:
-    """One generation; `messages` are (speaker, content) pairs, `schema` is JSON Schema text."""
+    """One generation; `messages` are (speaker, content) pairs, `schema` is JSON Schema text.
+
+    `thinking_tokens` are beside `max_tokens`; 0 turns thinking off.
+    """
 
     call: int
     messages: list[list[str]]
@@ -38,6 +41,7 @@ class Generate:
     repeat_penalty: float = 1.0
     seed: int = 0
     schema: str | None = None
+    thinking_tokens: int = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -91,8 +95,11 @@ class Prefill:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Piece:
+    """More of the answer or, where it is `thinking`, of what is thought before it."""
+
     call: int
     text: str
+    thinking: bool = False
 
 
 EndReason = Literal["stop", "length", "cancelled"]
@@ -100,7 +107,7 @@ EndReason = Literal["stop", "length", "cancelled"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Done:
-    """A generation's end; its text is the pieces before it."""
+    """A generation's end; its text is the pieces before it. Thoughts count as completion."""
 
     call: int
     reason: EndReason

@@ -54,14 +54,16 @@ class Sampler:
         self._candidates = np.zeros(size if grammar is not None else 1, _CANDIDATE)
         self._ids = np.arange(len(self._candidates), dtype=np.int32)
 
-    def next(self, context: int, row: int) -> int:
-        """Choose and accept the token that follows the batch's `row`."""
-        if self._grammar is None and not self._greedy:
+    def next(self, context: int, row: int, bound: bool = True) -> int:
+        """Choose and accept the token that follows the batch's `row`; one that is not `bound` is
+        none of the grammar's."""
+        bound = bound and self._grammar is not None
+        if not bound and not self._greedy:
             return int(llama_cpp.llama_sampler_sample(self._chain, context, row))
         pointer = llama_cpp.llama_get_logits_ith(context, row)
         logits = np.ctypeslib.as_array(pointer, (self._size,))
         token = self._free(logits)
-        if self._grammar is None:
+        if not bound:
             return token
         if not self._allows(token):
             token = self._bounded(logits)

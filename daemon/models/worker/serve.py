@@ -15,14 +15,18 @@ from daemon.models.worker import (
     grammar,
     prompt,
     protocol,
+    reply,
     sampling,
     schedule,
     template,
+    thoughts,
     vocabulary as vocabularies,
 )
 
 _RESERVE_SHARE = 8
 """A prompt must leave room for its answer: all that it may have, or this part of the context."""
+_LEAST_THOUGHT_TOKENS = 32
+"""Where the context leaves less for a longer thought there is none."""
 
 
 class Server:
@@ -40,16 +44,18 @@ class Server:
         self._words = vocabularies.Vocabulary(native.vocabulary)
         self._context_tokens = min(load.context_tokens, native.cells())
         self._form, self.form_name, self.notes = choose_template(native, self._words)
-        self._words.forbid(self._form.source)
+        self._words.forbid(self._form.source, thoughts.marks())
+        self._marks, codes = marks_of(self._words)
         if self._context_tokens > native.trained_tokens():
             self.notes.append(
                 f"The context of {self._context_tokens} tokens is longer than the "
                 f"{native.trained_tokens()} that the model was trained for."
             )
         self._prompter = prompt.Prompter(self._words, self._form)
+        self.notes += self._prompter.notes
         self._waiting: collections.deque[generation.Generation] = collections.deque()
         self.batcher = batching.Batcher(
-            native, self._words, load.sequences, send, self._remember_answer
+            native, self._words, codes, load.sequences, send, self._remember_answer
         )
 
     def run(self, inbox: "queue.SimpleQueue[protocol.ToWorker]") -> None:
@@ -103,8 +109,9 @@ class Server:
         self._waiting.append(new)
 
     def _generation(self, frame: protocol.Generate) -> generation.Generation | None:
-        tokens = self._prompter.tokens([(speaker, text) for speaker, text in frame.messages])
         room = min(frame.max_tokens, self._context_tokens // _RESERVE_SHARE)
+        made, thinking_tokens = self._prompt(frame, room)
+        tokens = made.tokens
         if len(tokens) + room > self._context_tokens:
             self._send(
                 protocol.Failed(
@@ -125,7 +132,22 @@ class Server:
             seed=frame.seed,
         )
         sampler = sampling.Sampler(self._native.vocabulary, self._words.size(), choice, rules)
-        return generation.Generation(frame, tokens, sampler, self._context_tokens)
+        bounds = reply.Bounds(frame.max_tokens, thinking_tokens, rules is not None)
+        said = reply.Reply(self._marks, bounds, made.inside)
+        grown = len(tokens) + frame.max_tokens + thinking_tokens + reply.MARK_TOKENS
+        limit = min(grown, self._context_tokens)
+        return generation.Generation(frame.call, tokens, sampler, said, limit)
+
+    def _prompt(self, frame: protocol.Generate, room: int) -> tuple[prompt.Prompt, int]:
+        """The prompt, and what may be thought after it: the answer's room is not for thoughts."""
+        said = [(speaker, text) for speaker, text in frame.messages]
+        opens = frame.schema is not None
+        if frame.thinking_tokens:
+            made = self._prompter.prompt(said, thinks=True, opens=opens)
+            left = self._context_tokens - len(made.tokens) - room - reply.MARK_TOKENS
+            if left >= min(frame.thinking_tokens, _LEAST_THOUGHT_TOKENS):
+                return made, min(frame.thinking_tokens, left)
+        return self._prompter.prompt(said), 0
 
     def _cancel(self, call: int) -> None:
         if call in self.batcher.active:
@@ -148,7 +170,20 @@ class Server:
                 self._send(protocol.Queued(one.call, ahead))
 
     def _remember_answer(self, one: generation.Generation) -> None:
-        self._prompter.answered(one.pieces.text(), one.tokens[one.prompt_tokens :])
+        self._prompter.answered(one.reply.answer, one.tokens[one.prompt_tokens :])
+
+
+def marks_of(words: vocabularies.Vocabulary) -> tuple[thoughts.Marks, dict[int, str]]:
+    """The marks as this vocabulary spells them, and the codes of the tokens in them.
+
+    A user-defined token is a part only among others: one that is a mark by itself may be spoken of.
+    """
+    parts: dict[int, str] = {}
+    for form in thoughts.FORMS:
+        for mark in form.marks:
+            parts |= words.parts(mark, defined=bool(form.around))
+    marks = thoughts.Marks(parts.values())
+    return marks, {token: marks.code(text) for token, text in parts.items()}
 
 
 def choose_template(

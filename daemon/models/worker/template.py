@@ -12,7 +12,8 @@ A template that refuses a role, or wants user and assistant to take turns, is me
 import dataclasses
 import datetime
 import re
-from collections.abc import Sequence
+import types
+from collections.abc import Mapping, Sequence
 
 import jinja2
 import jinja2.ext
@@ -39,6 +40,10 @@ _PROBE = (
     ("assistant", ""),
     ("user", ""),
 )
+_SPOKEN_PROBE = tuple((speaker, "x") for speaker, _ in _PROBE)
+_SWITCHES = ("enable_thinking", "thinking")
+"""What templates call the variable that turns a model's thinking on and off."""
+_UNSWITCHED: Mapping[str, bool] = types.MappingProxyType({})
 
 
 class TemplateError(Exception):
@@ -88,6 +93,10 @@ _ADAPTATIONS = (
 class Template:
     """A compiled template with the adaptation that a probe found it to need.
 
+    `switch` is the variable that turns thinking on and off, or "" where the template has none;
+    `switches_early` says that it changes more than where the assistant's turn begins. `beginning`
+    is what stands there when it thinks.
+
     Raises:
         TemplateError: it does not compile, or renders no conversation faithfully.
     """
@@ -104,15 +113,18 @@ class Template:
             self._compiled = environment.from_string(source)
         except (jinja2.TemplateError, RecursionError) as error:
             raise TemplateError(f"The chat template does not compile: {error}.") from error
+        self.switch, self.switches_early = "", False
         self.adaptation = self._probe()
+        self._find_switch()
+        self.beginning = self._beginning()
 
-    def render(self, messages: Sequence[tuple[str, str]]) -> list[Run]:
+    def render(self, messages: Sequence[tuple[str, str]], thinks: bool = False) -> list[Run]:
         """The prompt for the (speaker, content) pairs, up to where the assistant's turn begins.
 
         Raises:
             TemplateError: the template fails, or does not keep each content exactly once.
         """
-        return self._render(messages, self.adaptation)
+        return self._render(messages, self.adaptation, {self.switch: thinks} if self.switch else {})
 
     def _probe(self) -> Adaptation:
         fault = TemplateError("The chat template renders nothing.")
@@ -125,14 +137,38 @@ class Template:
                 return adaptation
         raise fault
 
-    def _render(self, messages: Sequence[tuple[str, str]], adaptation: Adaptation) -> list[Run]:
+    def _find_switch(self) -> None:
+        """The first variable that makes a difference, as long as the template works either way."""
+        for switch in _SWITCHES:
+            try:
+                thinking, silent = (
+                    self._render(_SPOKEN_PROBE, self.adaptation, {switch: thinks})
+                    for thinks in (True, False)
+                )
+            except TemplateError:
+                continue
+            if thinking != silent:
+                self.switch, self.switches_early = switch, thinking[:-1] != silent[:-1]
+                return
+
+    def _beginning(self) -> str:
+        switched = {self.switch: True} if self.switch else _UNSWITCHED
+        last = self._render(_SPOKEN_PROBE, self.adaptation, switched)[-1]
+        return last.text if last.own else ""
+
+    def _render(
+        self,
+        messages: Sequence[tuple[str, str]],
+        adaptation: Adaptation,
+        switched: Mapping[str, bool] = _UNSWITCHED,
+    ) -> list[Run]:
         turns = [
             {"role": role, "content": "\n\n".join(map(_mark, indexes))}
             for role, indexes in adaptation.apply([speaker for speaker, _ in messages])
         ]
         try:
             text = self._compiled.render(
-                messages=turns, add_generation_prompt=True, tools=None, **self._tokens
+                messages=turns, add_generation_prompt=True, tools=None, **self._tokens, **switched
             )
         except (jinja2.TemplateError, TypeError, ValueError, LookupError, ArithmeticError) as error:
             raise TemplateError(f"The chat template refuses the messages: {error}.") from error
@@ -164,6 +200,14 @@ def _cut(text: str, contents: Sequence[str]) -> list[Run]:
         raise TemplateError("The chat template loses, doubles or reorders messages.")
     _append(runs, text[at:], own=True)
     return runs
+
+
+def joined(runs: Sequence[Run]) -> list[Run]:
+    """The runs, with neighbours of the template's own text made one."""
+    made: list[Run] = []
+    for run in runs:
+        _append(made, run.text, run.own)
+    return made
 
 
 def _append(runs: list[Run], text: str, own: bool) -> None:

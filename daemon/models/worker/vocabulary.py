@@ -7,6 +7,7 @@ template uses are kept out here.
 
 import ctypes
 import re
+from collections.abc import Iterable
 
 from llama_cpp import llama_cpp
 
@@ -38,9 +39,11 @@ class Vocabulary:
     def size(self) -> int:
         return int(llama_cpp.llama_vocab_n_tokens(self._pointer))
 
-    def forbid(self, template: str) -> None:
-        """Keep the user-defined tokens that this template's text uses out of contents."""
+    def forbid(self, template: str, marks: Iterable[str]) -> None:
+        """Keep the user-defined tokens that this template's text or these marks use out of
+        contents."""
         used = {token for token in self._defined if self.text(token) in template}
+        used |= self._defined & {token for mark in marks for token in self.own(mark, first=False)}
         self._steering = self._steering | used
         self._literals = self._pattern()
 
@@ -57,6 +60,13 @@ class Vocabulary:
         return all(
             len(tokens := self.own(text)) == 1 and tokens[0] in self._steering for text in texts
         )
+
+    def parts(self, mark: str, defined: bool) -> dict[int, str]:
+        """The control tokens and, if wanted, the user-defined ones that a trusted text has, each
+        with its own text."""
+        special = self.controls | self._defined if defined else self.controls
+        found = {token: self.text(token) for token in self.own(mark, first=False)}
+        return {token: text for token, text in found.items() if token in special and text in mark}
 
     def begin(self) -> int | None:
         """The token that prompts of this model begin with, if they do."""

@@ -21,6 +21,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
+        self.thoughts: list[str] = []
         self.stages: list[tuple[messages.Stage, int, int]] = []
         self.spoken = asyncio.Event()
         self.queued = asyncio.Event()
@@ -28,6 +29,10 @@ class Recorder:
 
     def text(self, piece: str) -> None:
         self.pieces.append(piece)
+        self.spoken.set()
+
+    def thought(self, piece: str) -> None:
+        self.thoughts.append(piece)
         self.spoken.set()
 
     def progress(self, stage: messages.Stage, done: int, total: int) -> None:
@@ -116,6 +121,7 @@ def ask() -> Ask:
         temperature: float = 0.0,
         seed: int = 0,
         json_schema: str | None = None,
+        thinking_tokens: int = 0,
     ) -> messages.ModelRequest:
         speakers: tuple[messages.Speaker, messages.Speaker] = ("user", "assistant")
         said = [messages.Message(speaker="system", content=system)]
@@ -132,6 +138,7 @@ def ask() -> Ask:
             max_tokens=max_tokens,
             sampling=messages.Sampling(temperature=temperature, seed=seed),
             json_schema=json_schema,
+            thinking_tokens=thinking_tokens,
         )
 
     return make

@@ -56,6 +56,9 @@ class Quiet:
     def text(self, piece: str) -> None:
         """Not kept."""
 
+    def thought(self, piece: str) -> None:
+        """Not kept."""
+
     def progress(self, stage: messages.Stage, done: int, total: int) -> None:
         """Not kept."""
 

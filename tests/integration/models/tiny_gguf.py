@@ -7,12 +7,16 @@ or, for memory that cannot be trimmed, a recurrent one.
 import pathlib
 import random
 import struct
+import types
 from array import array
+from collections.abc import Mapping
 
 _WIDTH, _HEADS, _VOCABULARY = 32, 2, 49152
 _STRING, _ARRAY, _U32, _F32 = 8, 9, 4, 6
 _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 _ALIGNMENT = 32
+_TEMPLATE = "tokenizer.chat_template"
+_AS_THEY_ARE: Mapping[str, str] = types.MappingProxyType({})
 
 _Tensors = list[tuple[str, tuple[int, ...]]]
 _KEYS: dict[str, dict[str, int | float]] = {
@@ -58,9 +62,23 @@ _LAYERS: dict[str, _Tensors] = {
 }
 
 
-def write(architecture: str, vocabulary_of: pathlib.Path, target: pathlib.Path) -> None:
-    """Write a model of the architecture ("llama" or "mamba") with another file's tokenizer."""
+def write(
+    architecture: str,
+    vocabulary_of: pathlib.Path,
+    target: pathlib.Path,
+    template: str = "",
+    renamed: Mapping[str, str] = _AS_THEY_ARE,
+) -> None:
+    """Write a model of the architecture ("llama" or "mamba") with another file's tokenizer.
+
+    It may have a chat template instead of that file's, and other names for some of its tokens.
+    """
     tokenizer = _tokenizer(vocabulary_of)
+    for old, new in renamed.items():
+        tokenizer = [pair.replace(_text(old), _text(new)) for pair in tokenizer]
+    if template:
+        tokenizer = [pair for pair in tokenizer if not pair.startswith(_text(_TEMPLATE))]
+        tokenizer.append(_text(_TEMPLATE) + struct.pack("<I", _STRING) + _text(template))
     keys: dict[str, int | float] = {
         "context_length": 4096,
         "embedding_length": _WIDTH,

@@ -122,3 +122,43 @@ def test_an_unfaithful_template_is_refused_with_a_sentence(source: str) -> None:
     with pytest.raises(template.TemplateError) as caught:
         template.Template(source)
     assert str(caught.value).startswith("The chat template ")
+
+
+THINKS = (
+    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>' }}"
+    "{% endfor %}{{ '<|im_start|>assistant\\n' }}"
+)
+SWITCHES: dict[str, tuple[str, str, bool, str, str]] = {
+    "none": (THINKS, "", False, "", ""),
+    "an empty thought where it is off": (
+        THINKS + "{% if enable_thinking is defined and not enable_thinking %}"
+        "{{ '<think>\\n\\n</think>\\n\\n' }}{% endif %}",
+        "enable_thinking", False, "", "<think>\n\n</think>\n\n",
+    ),
+    "an open thought where it is on": (
+        THINKS + "{{ '<think>' if thinking else '</think>' }}",
+        "thinking", False, "<think>", "</think>",
+    ),
+    "a word to the model before all": (
+        "{{ '/no_think' if not enable_thinking }}" + THINKS, "enable_thinking", True, "", "",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.spec("H-13")
+@pytest.mark.parametrize(
+    ("source", "switch", "early", "on", "off"), SWITCHES.values(), ids=SWITCHES.keys()
+)
+def test_a_template_shows_how_thinking_is_turned_off(
+    source: str, switch: str, early: bool, on: str, off: str
+) -> None:
+    form = template.Template(source)
+    assert (form.switch, form.switches_early) == (switch, early)
+    ends = [own(form.render(TALK, thinks)).split("assistant\n")[-1] for thinks in (True, False)]
+    assert ends == [on, off]
+    assert form.beginning.endswith(f"assistant\n{on}")
+
+
+def test_a_switch_that_breaks_the_template_is_none() -> None:
+    source = "{{ raise_exception('no') if enable_thinking is defined }}" + THINKS
+    assert template.Template(source).switch == ""
