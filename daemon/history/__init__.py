@@ -25,6 +25,6 @@ would be loaded into the daemon. Measured with git 2.39, pygit2 1.21 and dulwich
     to import                                  110       190       5
 
 Each of the three also obeys what lies in the folder: attributes, and the settings of a repository
-within it. What is left to do: nothing packs the objects that many small commits leave, and files
-that one call makes while another runs in the same folder are kept with whichever ends first.
+within it. What calls that run at the same time change in one folder is kept with whichever ends
+first: nobody could tell it apart.
 """

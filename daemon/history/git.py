@@ -1,7 +1,7 @@
 """Asks git about a store: its files, its log, what a commit changed, how a file's versions merge.
 
 Git sees the store and nothing else: not the owner's folder, no settings, hooks, attributes or
-network. Never writes: an answer that does not come in time costs nothing.
+network. Only `pack` writes: an answer that does not come in time costs nothing.
 """
 
 import os
@@ -148,6 +148,10 @@ class Git:
             old_mode, mode, old_oid, oid, _ = head.lstrip(b":").split(b" ")
             found.append(Edit(path, _kept(old_mode, old_oid), _kept(mode, oid)))
         return found
+
+    def pack(self, deadline: walk.Deadline) -> None:
+        """Put single objects together in a pack; safe beside whoever reads or adds others."""
+        self._run(deadline, "repack", "-d", "-q")
 
     def diff(self, commit: str, limit_bytes: int, deadline: walk.Deadline) -> tuple[str, bool]:
         """The unified diff of a commit, and whether there was more than the limit."""

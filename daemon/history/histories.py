@@ -23,6 +23,9 @@ LOOK_SECONDS = 10.0
 REVERT_SECONDS = 25.0
 _GRACE_SECONDS = 0.5
 """How much later than its deadline work may notice it."""
+PACK_SECONDS = 60.0
+MOST_OBJECTS = 6000
+"""Single objects of a store before they are put together."""
 OFF_SECONDS = 600.0
 """How long a folder that is too much is not looked at."""
 _THREADS = 4
@@ -54,6 +57,7 @@ class Histories:
         clock: ports.Clock,
         default: str = "",
         call_seconds: float = CALL_SECONDS,
+        most_objects: int = MOST_OBJECTS,
         find_git: Callable[[], bool] = git.Git.found,
     ) -> None:
         """`projects` is where the stores are; `hidden` are real paths that calls never see;
@@ -66,12 +70,16 @@ class Histories:
         self._notices: dict[str, str] = {}
         self._default = default
         self._call_seconds = call_seconds
+        self._most_objects = most_objects
+        self._packing: set[asyncio.Task[None]] = set()
         self._has_git = find_git()
         if not self._has_git:
             self._tell("", _NO_GIT)
 
     def close(self) -> None:
         """Begin no more work; what runs ends by its deadline."""
+        for packing in self._packing:
+            packing.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def notices(self) -> tuple[str, ...]:
@@ -100,13 +108,27 @@ class Histories:
             return None
         kept = one.store.keep
         try:
-            return await self._in_turn(
-                one, lambda deadline: kept(message, task_id, call_id, deadline), self._call_seconds
+            change = await self._in_turn(
+                one,
+                lambda deadline: kept(message, task_id, call_id, deadline),
+                self._call_seconds,
             )
         except errors.HistoryFault as fault:
             one.current = False
             self._give_up(one, fault)
             return None
+        if change is not None and one.store.is_scattered(self._most_objects):
+            packing = asyncio.create_task(self._pack(one))
+            self._packing.add(packing)
+            packing.add_done_callback(self._packing.discard)
+        return change
+
+    async def _pack(self, one: _Folder) -> None:
+        """Put a store's objects together while nobody waits for it; a call that comes waits."""
+        try:
+            await self._in_turn(one, one.store.pack, PACK_SECONDS)
+        except errors.HistoryFault as fault:
+            _log.warning("history_not_packed", reason=str(fault))
 
     async def revert(
         self, folder: str, commits: Sequence[str], task_id: ids.TaskId | None = None

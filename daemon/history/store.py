@@ -26,6 +26,7 @@ _RACY_NS = 2_000_000_000
 """A file changed that shortly before it was read may change again under the same times."""
 _BRANCH, _REVERTING = "refs/heads/main", "refs/ducklm/reverting"
 _LOOK_EVERY = 64
+_SAMPLE = "17"
 _CARRY_OUT_SECONDS = 300.0
 _CONFIG = """[core]
 \trepositoryformatversion = 0
@@ -122,6 +123,18 @@ class Store:
     def has(self, commit: str, deadline: walk.Deadline) -> bool:
         """Whether this history has a commit with this whole id."""
         return self.exists and self._git.has(commit, deadline)
+
+    def is_scattered(self, most_objects: int) -> bool:
+        """Whether the store has, as far as one folder of 256 tells, more single objects."""
+        try:
+            sample = len(os.listdir(self._path / "objects" / _SAMPLE))
+        except FileNotFoundError:
+            sample = 0
+        return sample * 256 > most_objects
+
+    def pack(self, deadline: walk.Deadline) -> None:
+        """Put single objects together; what is in no commit stays as it is."""
+        self._git.pack(deadline)
 
     def _call_diff(
         self, made: _Commit, left_before: dict[bytes, str], deadline: walk.Deadline

@@ -186,7 +186,8 @@ class Chance(Protocol):
 
 
 class History(Protocol):
-    """What became of each project's files, in a store beside them; folders by their real path.
+    """What became of each project's files, in a store beside them; folders by their real path, the
+    default by an empty one.
 
     A call's changes are what `after` finds that `before` had not kept. Both give up after a few
     seconds, never hold a call up longer and never raise for a history that does not work: commands

@@ -103,6 +103,26 @@ async def test_an_empty_folder_is_the_default(project: folders.Project) -> None:
     assert project.kept() == []
 
 
+async def test_many_single_objects_are_put_together(project: folders.Project) -> None:
+    """What is in no commit stays: it may be what a look that was given up has read."""
+    project.history = histories.Histories(project.stores, (), clock.SystemClock(), most_objects=-1)
+    await project.before()
+    project.write("a", "1")
+    await project.changed()
+    found = project.store / "objects"
+    async with asyncio.timeout(10):
+        while not list(found.glob("pack/*.idx")):
+            await project.before()
+    await project.before()
+    assert not [path for path in found.glob("??/*") if path.is_file()]
+    project.write("a", "2")
+    await project.changed()
+    assert project.subjects() == ["call call-1", "call call-1", store.FOUND]
+    assert project.history.notices() == ()
+    project.check()
+    project.history.close()
+
+
 async def test_a_message_cannot_pass_for_what_only_the_history_says(
     project: folders.Project,
 ) -> None:
