@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 import ssl
+import time
 import zlib
 from collections.abc import Mapping
 from dataclasses import replace
@@ -304,10 +305,12 @@ async def test_a_cancelled_visit_leaves_no_process() -> None:
         async with asyncio.timeout(DEADLINE_SECONDS):
             await reached.wait()
         assert len(children()) == 1
+        began = time.monotonic()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
         assert children() == []
+        assert time.monotonic() - began < LIMITS.seconds / 2  # it did not end by itself
 
 
 async def test_the_child_holds_nothing_and_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
