@@ -98,7 +98,7 @@ def words(tid: int) -> list[str]:
 def started_as(tid: int) -> str:
     """The path by which a process was started: for a script its own, not its interpreter's."""
     vector = memoryview(_content(tid, "auxv")).cast("Q")
-    entries = dict(zip(vector[::2], vector[1::2], strict=True))
+    entries = dict(zip(vector[::2], vector[1::2], strict=False))  # odd for one of 32 bits
     return _text(tid, entries.get(_STARTED_AS, 0))
 
 
@@ -130,7 +130,7 @@ def _text(tid: int, address: int) -> str:
                 if not piece:
                     return ""
                 found += piece
-    except OSError:
+    except (OSError, OverflowError):  # an address may be anything
         return ""
     return os.fsdecode(found.partition(b"\0")[0])
 
@@ -177,7 +177,7 @@ class Calls:
             with open(f"/proc/{tid}/mem", "r+b", buffering=0) as memory:
                 memory.seek(registers[register])
                 memory.write(os.fsencode(path) + b"\0")
-        except OSError:
+        except (OSError, OverflowError):
             return None
         self._set(tid, registers)
         return register, saved

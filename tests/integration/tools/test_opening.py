@@ -68,7 +68,7 @@ BY_SHELL = {
     "sourced": "source x.sh",
     "sourced by a dot": "cd . && . ./x.sh",
     "in a loop": "for i in 1; do bash x.sh; done",
-    "by a variable": "with=-x; with=; bash $with x.sh",
+    "by a variable": "how=; bash $how x.sh",
     "by a program that stays": "echo | xargs -n 1 bash x.sh",
 }
 
@@ -145,7 +145,7 @@ READ = {
     "in the background": ("bash x.sh & wait", "x.sh"),
     "after another": ("./s.sh && bash x.sh", "x.sh"),
     "sourced": ("source x.sh", "x.sh"),
-    "by a variable": ("a=x; bash $a; bash x.sh", "x.sh"),
+    "by a variable": ("how=; bash $how x.sh", "x.sh"),
 }
 
 
@@ -216,6 +216,17 @@ async def test_signals_arrive(command: str, case: str, folder: Path) -> None:
     (folder / "x.sh").write_text(script)
     result = await confined.Run(SHELL, folder, command).go()
     assert (result.text.splitlines()[-1], result.exit_code) == (text.splitlines()[-1], code)
+
+
+OPENAT = {"x86_64": 257, "aarch64": 56}
+"""By machine: the number of the call."""
+
+
+async def test_a_call_with_an_address_that_is_none(folder: Path) -> None:
+    call = f"syscall({OPENAT[os.uname().machine]}, -100, {{}}, 0, 0);"
+    calls = "".join(call.format(address) for address in (-1, 0, 8, "1 << 62"))
+    (folder / "x.pl").write_text(f'{calls} print "$!\n"')
+    assert (await confined.Run(SHELL, folder, "perl x.pl").go()).text == "Bad address\n"
 
 
 def _traced(process: psutil.Process) -> bool:
