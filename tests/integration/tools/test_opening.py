@@ -68,7 +68,6 @@ BY_SHELL = {
     "sourced": "source x.sh",
     "sourced by a dot": "cd . && . ./x.sh",
     "in a loop": "for i in 1; do bash x.sh; done",
-    "by a variable": "how=; bash $how x.sh",
     "by a program that stays": "echo | xargs -n 1 bash x.sh",
 }
 
@@ -145,7 +144,6 @@ READ = {
     "in the background": ("bash x.sh & wait", "x.sh"),
     "after another": ("./s.sh && bash x.sh", "x.sh"),
     "sourced": ("source x.sh", "x.sh"),
-    "by a variable": ("how=; bash $how x.sh", "x.sh"),
 }
 
 
