@@ -261,19 +261,18 @@ class Daemon:
     async def _tools(self) -> Mapping[str, contract.Tool]:
         """The product's own tools and those of plugins, less what is turned off."""
         chosen = self._chosen.daemon
-        own = self._build(
-            registry.Switches(
-                shell=chosen.tools.shell_exec,
-                shell_seconds=chosen.limits.shell_seconds,
-                files=chosen.tools.files,
-                testing=chosen.tools.testing,
-                web_fetch=chosen.tools.web_fetch,
-                web_search=chosen.tools.web_search,
-                web_listed=chosen.web.allowed,
-                searxng_url=chosen.web.searxng_url,
-                keyless_url=chosen.web.keyless_url if chosen.web.keyless_search else "",
-            )
+        switches = registry.Switches(
+            shell=chosen.tools.shell_exec,
+            shell_seconds=chosen.limits.shell_seconds,
+            files=chosen.tools.files,
+            testing=chosen.tools.testing,
+            web_fetch=chosen.tools.web_fetch,
+            web_search=chosen.tools.web_search,
+            web_listed=chosen.web.allowed,
+            searxng_url=chosen.web.searxng_url,
+            keyless_url=chosen.web.keyless_url if chosen.web.keyless_search else "",
         )
+        own = self._build(switches)
         others = plugins.Found()
         if chosen.tools.plugins:
             others = await plugins.load({*registry.NAMES, *own})
