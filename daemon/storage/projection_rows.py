@@ -11,13 +11,13 @@ import pydantic
 import sqlalchemy
 
 from daemon.domain import events, views
-from daemon.storage import bulk, codec, projections, tables
+from daemon.storage import bulk, codec, projections
 
-_TASK = tables.METADATA.tables["task"]
-_APPROVAL = tables.METADATA.tables["approval"]
-_CONVERSATION = tables.METADATA.tables["conversation"]
+_TASK = bulk.Upsert("submitted_seq", ("state", "answered", "body", "open_calls"))
+_APPROVAL = bulk.Upsert("requested_seq", ("outcome", "body"))
+_CONVERSATION = bulk.Upsert("created_seq", ("body",))
 _CALLS: pydantic.TypeAdapter[tuple[views.UnknownCall, ...]] = pydantic.TypeAdapter(
-    tuple[views.UnknownCall, ...]
+    tuple[views.UnknownCall, ...], config=codec.WITH_THE_FIRST
 )
 REBUILD_PAGE_EVENTS = 2000
 
@@ -83,9 +83,9 @@ def write(
         (row.created_seq, row.conversation_id, codec.to_json(row))
         for row in changed.conversations.values()
     ]
-    bulk.insert(connection, _TASK, tasks, changes=("state", "answered", "body", "open_calls"))
-    bulk.insert(connection, _APPROVAL, approvals, changes=("outcome", "body"))
-    bulk.insert(connection, _CONVERSATION, conversations, changes=("body",))
+    bulk.insert(connection, "task", tasks, _TASK)
+    bulk.insert(connection, "approval", approvals, _APPROVAL)
+    bulk.insert(connection, "conversation", conversations, _CONVERSATION)
     after, upto = span
     begun = (
         sum(row.view.submitted_seq > after for row in changed.tasks.values()),
