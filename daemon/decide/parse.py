@@ -47,19 +47,18 @@ def _whole(text: str) -> int:
     return int(text)
 
 
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_closed, parse_float=_finite, parse_int=_whole, parse_constant=_finite
+)
+
+
 def reply(text: str) -> directives.Directive | Malformed:
     """What the model wants. Text that does not claim to be a directive is an answer."""
     stripped = text.strip()
     if not (stripped.startswith("{") and stripped.endswith("}") and _CLAIM.search(stripped)):
         return directives.Respond(kind="respond", text=stripped)
     try:
-        json.loads(
-            stripped,
-            object_pairs_hook=_closed,
-            parse_float=_finite,
-            parse_int=_whole,
-            parse_constant=_finite,
-        )
+        _DECODER.decode(stripped)
         return directives.ExecutionDirective.validate_json(stripped)
     except _NotTaken as error:
         return Malformed(str(error))

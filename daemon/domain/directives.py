@@ -7,6 +7,8 @@ import pydantic
 
 from daemon.domain import base
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 
 class Respond(base.Value):
     kind: Literal["respond"]
@@ -48,10 +50,11 @@ Directive = Respond | UseTool | Plan | Coder | Fail
 KINDS = frozenset({"respond", "tool", "plan", "coder", "fail"})
 
 ExecutionDirective: pydantic.TypeAdapter[Directive] = pydantic.TypeAdapter(
-    Annotated[Directive, pydantic.Field(discriminator="kind")]
+    Annotated[Directive, pydantic.Field(discriminator="kind")],
+    config=pydantic.ConfigDict(defer_build=True),
 )
 
 
 def arguments_json(arguments: dict[str, pydantic.JsonValue]) -> str:
     """A tool's arguments as the JSON text that is kept, shown, bound and run."""
-    return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(arguments)

@@ -6,6 +6,7 @@ about the ids in it, so that a decision needs nothing else.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from daemon.domain import (
     base,
@@ -272,8 +273,7 @@ class Known(base.Value):
     token_exists: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Stamped:
+class Stamped(NamedTuple):
     """An input with all that a decision on it may depend on."""
 
     input: Input

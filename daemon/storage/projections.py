@@ -144,15 +144,25 @@ def _there(row: _Row | None, row_id: str) -> _Row:
 
 def _apply(draft: Draft, one: events.Recorded) -> None:
     event = one.event
-    match event:
+    match event:  # the frequent ones first: each name is a look
+        case (
+            events.ModelCallStarted()
+            | events.ModelCallFinished()
+            | events.ToolCallInspected()
+            | events.ToolCallStarted()
+            | events.ModelCallFailed()
+            | events.TaskRecovered()
+            | events.TaskDecided()
+        ):
+            draft.task(event.task_id)
+        case events.ToolCallProposed() | events.ToolCallEnded():
+            _call(draft, event, one.at_ms)
         case events.ConversationCreated() | events.ConversationUpdated():
             _conversation(draft, event, one)
         case events.TaskSubmitted():
             _submit(draft, event, one)
         case events.ApprovalRequested() | events.ApprovalResolved():
             _approval(draft, event, one)
-        case events.ToolCallProposed() | events.ToolCallEnded():
-            _call(draft, event, one.at_ms)
         case events.TaskStateChanged():
             update = {"state": event.state, "reason": event.reason, "updated_ms": one.at_ms}
             if event.previous is state.TaskState.AWAITING_SECRET:
@@ -176,16 +186,6 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
             | events.ProjectTrusted()
         ):
             pass
-        case (
-            events.TaskRecovered()
-            | events.TaskDecided()
-            | events.ModelCallStarted()
-            | events.ModelCallFinished()
-            | events.ModelCallFailed()
-            | events.ToolCallInspected()
-            | events.ToolCallStarted()
-        ):
-            draft.task(event.task_id)
         case _:
             assert_never(event)
     draft.conversation(one.conversation_id)
