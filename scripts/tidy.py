@@ -72,7 +72,9 @@ HOMES = {
     "grpc_reflection": _CLIENTS,
     "grpc_testing": ("tests/",),
     "hnswlib": ("memory/index.py",),
-    "httpx": ("daemon/models/", "tools/web.py", "tests/"),
+    "html_to_markdown": ("tools/web/reading.py",),
+    "httpx": ("daemon/models/", "tests/"),
+    "idna": ("tools/web/urls.py",),
     "llama_cpp": (
         "daemon/models/worker/",
         "scripts/benchmarks/",
