@@ -7,12 +7,11 @@ The exit codes are those of `daemon.exits`.
 """
 
 import argparse
-import gc
 import os
 import sys
 from pathlib import Path
 
-from daemon import exits
+from daemon import exits, interpreter
 from daemon.storage import lock
 
 
@@ -40,13 +39,6 @@ def _state(given: Path | None) -> Path:
     return Path(named).expanduser().absolute()
 
 
-def _lighten_imports() -> None:
-    """Keep libraries from work at import that the daemon has no use for: a tenth of its start."""
-    gc.disable()  # until all is loaded: bootstrap enables it
-    sys.modules.setdefault("rich", None)  # type: ignore[arg-type]  # structlog paints with it
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else each package is searched
-
-
 def main() -> int:
     """Run the daemon until it is told to stop, or a subcommand; returns the exit code."""
     if sys.argv[1:2] == ["policy"]:
@@ -61,7 +53,7 @@ def main() -> int:
     except lock.LockFault as fault:
         sys.stderr.write(f"ducklmd: {fault}\n")
         return exits.Exit.STATE
-    _lighten_imports()
+    interpreter.lighten_imports()
     from daemon import bootstrap  # the lock comes before the heavy imports
 
     return bootstrap.run(

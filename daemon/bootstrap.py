@@ -11,7 +11,6 @@ side task that dies stops the daemon with a fault, because a half daemon would l
 """
 
 import asyncio
-import gc
 import os
 import signal
 import sys
@@ -22,7 +21,7 @@ from pathlib import Path
 
 import structlog
 
-from daemon import exits, kits, logs, model_slots, workplace
+from daemon import exits, interpreter, kits, logs, model_slots, workplace
 from daemon.config import settings as configured
 from daemon.domain import errors, inputs, redaction, views
 from daemon.history import histories
@@ -50,9 +49,6 @@ from tools import contract, registry, shell
 VERSION = "0.1.0"
 SOCKET_NAME = "ducklmd.sock"
 _CLOSE_SECONDS = 2.0
-SWITCH_SECONDS = 0.001
-COLLECTOR_THRESHOLDS = (50_000, 20, 50)
-"""Allocations before a young round, and rounds before an older one."""
 
 _log = structlog.get_logger(__name__)
 
@@ -176,8 +172,8 @@ class Daemon:
             await parts.runtime.recover(restarts, parts.performer)
             watched.start("loop", parts.runtime.run(parts.performer))
             watched.start("timers", parts.timers.run())
-            watched.start("policy", self._prepare_calls(parts))
             await parts.listening.set_serving(True)
+            watched.start("policy", self._prepare_calls(parts))
             _log.info("serving", addresses=bound, head_seq=parts.publish.head_seq)
             for notice in self._chosen.notices:
                 _log.warning("notice", text=notice)
@@ -268,7 +264,7 @@ class Daemon:
             known,
             self._folders.state,
         )
-        _tune_interpreter()
+        interpreter.tune()
         return Parts(
             store, box, runtime, performer, timers, publish, models, judging, offered, listening
         )
@@ -303,6 +299,7 @@ class Daemon:
     async def _prepare_calls(self, parts: Parts) -> None:
         """Load the rules beside the first calls, and say what this machine lacks to confine them;
         rules that fail end the daemon."""
+        await parts.store.prepare_looks()
         await parts.judging.load()
         for tool in parts.offered.values():
             if isinstance(tool, shell.Shell):
@@ -363,20 +360,6 @@ def _load_rules(folders: Sequence[Path]) -> judge.Loaded:
     from daemon.config import permissions
 
     return permissions.load(folders)
-
-
-def _tune_interpreter() -> None:
-    """Let the database's thread have the interpreter soon, and the collector look at little.
-
-    A commit takes the interpreter's lock once a statement, and a busy loop lets go of it no sooner
-    than the switch interval says. Nearly everything here is freed by its reference count; the
-    collector's rounds over values that live on cost a fifth of the loop's time and a quarter of a
-    replay's. What of the loaded is garbage stays: little, and to look for it is a tenth of a start.
-    """
-    sys.setswitchinterval(SWITCH_SECONDS)
-    gc.freeze()
-    gc.set_threshold(*COLLECTOR_THRESHOLDS)
-    gc.enable()
 
 
 async def _first(stop: asyncio.Event, watched: supervisor.Supervisor) -> bool:

@@ -102,7 +102,7 @@ def lines(run: Run) -> Iterator[str]:
     folded = world.World()
     began_ms: dict[str, int] = {}
     for number, one in enumerate(run.recorded, 1):
-        _fold(folded, dataclasses.replace(one, seq=number), one.seq)
+        _fold(folded, one._replace(seq=number), one.seq)
         elapsed = (one.at_ms - first.at_ms) / 1000
         yield f"{elapsed:+10.3f} s  #{one.seq:<6} {_say(run, one, began_ms)}".rstrip()
     yield _standing(folded, run)

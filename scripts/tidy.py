@@ -25,6 +25,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("inner-import", "daemon/__main__.py"): "the lock comes before the heavy imports",
     ("inner-import", "daemon/bootstrap.py"): "psutil, the rules: every start would wait for them",
     ("inner-import", "daemon/runtime/judge.py"): "the parsers: every start would wait for them",
+    ("inner-import", "daemon/storage/sqlite_store.py"): "SQLModel: every start would wait for it",
     ("inner-import", "daemon/config/upgrade.py"): "tomlkit: few starts rewrite a file",
     ("inner-import", "tools/web_fetch.py"): "every start would wait, or lack what it needs",
     ("inner-import", "tools/web_search.py"): "every start would wait, or lack what it needs",
@@ -72,7 +73,9 @@ HOMES = {
     "grpc_reflection": _CLIENTS,
     "grpc_testing": ("tests/",),
     "hnswlib": ("memory/index.py",),
-    "httpx": ("daemon/models/", "tools/web.py", "tests/"),
+    "html_to_markdown": ("tools/web/reading.py",),
+    "httpx": ("daemon/models/", "tests/"),
+    "idna": ("tools/web/urls.py",),
     "llama_cpp": (
         "daemon/models/worker/",
         "scripts/benchmarks/",

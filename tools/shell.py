@@ -8,6 +8,7 @@ a command may run.
 
 import asyncio
 import contextlib
+import dataclasses
 import os
 import signal
 
@@ -19,6 +20,8 @@ from tools.sandbox import launching, limits, powers, process, view
 _MAX_COMMAND_BYTES = 64 * 1024
 _LEFT_OUTPUT_SECONDS = 1.0
 """How long output is awaited of a process that outlives the command: one of another user."""
+_MOST_STARTS = 10
+"""How often a command is started whose script is replaced each time before anything of it ran."""
 _SIGNALLED = 128
 """A sandbox's exit code for a signal is this and the signal's number, as a shell's."""
 
@@ -100,15 +103,29 @@ class Shell:
         password = (secret.take() if secret is not None else None) or b""
         if inspection.elevated and not password:
             raise contract.ToolFault("sudo needs the password, and none was given.")
-        collected = shell_stream.Collected(output, self._limits.output_bytes, password)
         before = await asyncio.to_thread(view.fingerprints, inspection.folder_fd)
+        ending, collected = await self._started(inspection, output, password)
+        again = _MOST_STARTS - 1
+        while again and _may_start_again(inspection, ending):
+            ending, collected = await self._started(inspection, output, password)
+            again -= 1
+        notes = _notes(inspection, ending, view.changed(before, inspection.folder_fd))
+        return _result(ending, collected, notes)
+
+    async def _started(
+        self,
+        inspection: shell_inspection.Inspected,
+        output: contract.Output,
+        password: bytes,
+    ) -> tuple[process.Ending, shell_stream.Collected]:
+        """One start of the command: its end, and what it put out."""
+        collected = shell_stream.Collected(output, self._limits.output_bytes, password)
         with contextlib.ExitStack() as held:
             seen = await asyncio.to_thread(_view, inspection)
             launch = _launch(inspection, seen, self._limits, held)
             stdin = _input(password, held) if inspection.elevated else asyncio.subprocess.DEVNULL
             ending = await self._to_the_end(launch, inspection, collected, stdin)
-        notes = _notes(inspection, view.changed(before, inspection.folder_fd))
-        return _result(ending, collected, notes)
+        return ending, collected
 
     async def _to_the_end(
         self,
@@ -144,18 +161,32 @@ class Shell:
             reading.result()
         if collected.overflowed:
             reason = f"it put out more than {self._limits.output_bytes} bytes"
-            return process.Ending(ending.code, reason)
+            return dataclasses.replace(ending, reason=reason)
         return ending
 
     async def reconcile(self, call: contract.Call, intent: str) -> contract.Reconciled:
         return contract.Reconciled.UNKNOWN
 
 
+def _may_start_again(inspected: shell_inspection.Inspected, ending: process.Ending) -> bool:
+    """Whether nothing has run because a script was replaced, also while its copy was mounted."""
+    held = shell_inspection.held_still(inspected)
+    replaced = ending.replaced is not None or any(script.replaced() for script in held)
+    return ending.unstarted and replaced and not ending.reason
+
+
 def _view(inspected: shell_inspection.Inspected) -> view.View:
     """What the command will see, from the file system as it is now."""
     masked = view.masks(inspected.folder, inspected.confinement.hidden)
     copies = tuple(
-        view.Copy(script.path, script.content, script.status.st_mode)
+        view.Copy(
+            path=script.path,
+            content=script.content,
+            mode=script.status.st_mode,
+            name=os.path.normpath(os.path.join(inspected.folder, script.written)),
+            by_shell=inspected.argv is None
+            and shell_facts.read_by_shell(script, inspected.command),
+        )
         for script in shell_inspection.held_still(inspected)
     )
     copied = {copy.path for copy in copies}
@@ -205,16 +236,23 @@ def _input(password: bytes, held: contextlib.ExitStack) -> int:
     return read_fd
 
 
-def _notes(inspected: shell_inspection.Inspected, appeared: list[str]) -> list[str]:
+def _notes(
+    inspected: shell_inspection.Inspected, ending: process.Ending, appeared: list[str]
+) -> list[str]:
     """What a reader must know about the folder after the command."""
-    held = [one for one in shell_inspection.held_still(inspected) if one.replaced()]
-    replaced = [script.written for script in held]
-    if inspected.program.replaced() and inspected.program.path not in [one.path for one in held]:
-        replaced.append(inspected.program.path)
+    held = shell_inspection.held_still(inspected)
+    ended = [] if ending.replaced is None else [held[ending.replaced]]
     notes = [
-        f"careful: {name} was replaced meanwhile, so what ran may not be what was asked"
-        for name in replaced
+        f"ended: {one.written} was replaced when it was to be run, and nothing ran in its place"
+        for one in ended
     ]
+    doubtful, sure = "so what ran may not be what was asked", "but what ran is what was asked"
+    replaced = [one.written for one in held if one not in ended and one.replaced()]
+    what = sure if inspected.powers.watches else doubtful
+    notes += [f"careful: {name} was replaced meanwhile, {what}" for name in replaced]
+    program = inspected.program
+    if program.replaced() and program.path not in [one.path for one in held]:
+        notes.append(f"careful: {program.path} was replaced meanwhile, {doubtful}")
     if appeared:
         notes.append(f"careful: {', '.join(appeared)} changed, which other programs run or obey")
     return notes
@@ -225,13 +263,19 @@ def _result(
 ) -> contract.Result:
     """The output with what a reader must know about it."""
     text, code = collected.text(), ending.code
-    if code is None and not ending.reason:
+    if ending.unstarted and ending.replaced is not None:
+        raise contract.ToolFault(
+            "Not run: at each start the file to run was replaced by another program. "
+            "Stop what replaces it, and run the command again."
+        )
+    if code is None and not ending.reason and ending.replaced is None:
         raise contract.ToolFault(f"Not run: the sandbox could not be made: {text.strip()}")
     how = _ended(ending)
+    failed = bool(ending.reason) or ending.replaced is not None
     said = [*([how] if how else []), *notes]
     if said:
         text = "\n".join((text.rstrip(), *(f"({note})" for note in said))).lstrip()
-    return contract.Result(text=text or "(no output)", exit_code=code, failed=bool(ending.reason))
+    return contract.Result(text=text or "(no output)", exit_code=code, failed=failed)
 
 
 def _ended(ending: process.Ending) -> str:

@@ -32,6 +32,7 @@ _INTERPRETER = re.compile(
 _WRAPPERS = frozenset(
     ("env", "time", "nohup", "timeout", "nice", "exec", "command", "xargs", "stdbuf", "setsid")
 )
+_SOURCING = re.compile(r"(?:^|[^\w./-])(?:source|\.)\s")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 
 
@@ -180,11 +181,21 @@ def held_still(script: Script, command: str, argv: tuple[str, ...] | None) -> bo
     names it twice, for then it may be writing it first.
 
     What is shown is a copy mounted over the file: writing into the file changes nothing. But the
-    kernel takes a mount away whose file another process renames or deletes, so one outside this
-    sandbox that replaces the file in the milliseconds between the mount and the interpreter's look
-    gets its own file run. That is found afterwards (`Script.replaced`) and said, not prevented.
+    kernel takes a mount away whose file another process renames or deletes. So that no other file
+    is run then, `sandbox.opening` watches that the copy is what is opened. Where a machine does not
+    let it, one outside this sandbox that replaces the file in the milliseconds between the mount
+    and the interpreter's look gets its own file run: that is said before, and afterwards where it
+    is found (`Script.replaced`), not prevented.
     """
-    return argv is not None or command.count(os.path.basename(script.path)) == 1
+    names = {os.path.basename(script.path), os.path.basename(script.written)}
+    return argv is not None or sum(map(command.count, names)) == 1
+
+
+def read_by_shell(script: Script, command: str) -> bool:
+    """Whether the shell of a command may read the script itself, instead of another program: told
+    to, or because the kernel knows no program for it."""
+    known = script.content.startswith((b"#!", b"\x7fELF"))
+    return _SOURCING.search(command) is not None or (not known and "/" in script.written)
 
 
 def touched(paths: Iterable[str], folder: str, home: str) -> Iterator[contract.Touched]:

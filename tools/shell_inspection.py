@@ -175,7 +175,12 @@ def _missing(
         for name, found in sorted(programs.items())
         if found is not None and not found.trusted and "/" not in name
     )
-    return (*inspected.powers.missing, *changeable)
+    replaceable = (
+        f"no watch over {script.written}: another program could replace it as it starts"
+        for script in held_still(inspected)
+        if inspected.powers.mounts and not inspected.powers.watches
+    )
+    return (*inspected.powers.missing, *changeable, *replaceable)
 
 
 def _shown(inspected: Inspected) -> str:
@@ -205,9 +210,12 @@ def _how(inspected: Inspected) -> str:
 
 
 def held_still(inspected: Inspected) -> list[shell_facts.Script]:
-    """The scripts that the command is shown as they were inspected, whatever becomes of them."""
+    """The scripts that the command is shown as they were inspected, whatever becomes of them; one
+    that is hidden from it is not shown at all."""
+    hidden = [os.path.realpath(path) for path in inspected.confinement.hidden]
     return [
         script
         for script in inspected.scripts
         if shell_facts.held_still(script, inspected.command, inspected.argv)
+        and not any(view.within(script.path, path) for path in hidden)
     ]

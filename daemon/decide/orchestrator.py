@@ -20,25 +20,6 @@ from daemon.decide import (
 )
 from daemon.domain import decisions, inputs, state, world
 
-RPC_INPUTS = (
-    inputs.SubmitTask,
-    inputs.CreateConversation,
-    inputs.UpdateConversation,
-    inputs.DeleteConversation,
-    inputs.CompactConversation,
-    inputs.UndoExchange,
-    inputs.GiveFeedback,
-    inputs.CancelTask,
-    inputs.DecideTask,
-    inputs.ResolveApproval,
-    inputs.RevokeGrant,
-    inputs.ProvideSecret,
-    inputs.TrustProject,
-    inputs.RegisterProject,
-    inputs.CreateToken,
-    inputs.RevokeToken,
-)
-
 
 def decide(rules: turn.Rules, current: world.World, stamped: inputs.Stamped) -> decisions.Step:
     """What the input leads to. Touches nothing: the world is forked, the step is a value.
@@ -56,7 +37,7 @@ def advance(
     making = turn.Turn(rules, current, stamped)
     given = stamped.input
     reply: decisions.Reply | decisions.Rejected | None = None
-    if isinstance(given, RPC_INPUTS):
+    if isinstance(given, inputs.Keyed):
         reply = requests.answer(making, given)
     elif isinstance(given, inputs.TimerFired):
         _timer(making, given)
@@ -91,13 +72,7 @@ def _about_task(making: turn.Turn, given: _TaskInput) -> None:
         if isinstance(given, inputs.CallInspected):
             making.act(decisions.ReleaseCall(call_id=given.call_id))
         return
-    match given:
-        case inputs.RecoverTask():
-            recovery.recover(making, task, given)
-        case inputs.AbortTask():
-            if task.state is state.TaskState.RUNNING:
-                reason = "a fault in the daemon; its log has the details"
-                endings.end(making, task, state.TaskState.FAILED, reason)
+    match given:  # the frequent ones first: each name is a look
         case inputs.ModelFinished() | inputs.ModelFailed():
             _model_outcome(making, task, given)
         case inputs.ToolFinished() | inputs.ToolStopped():
@@ -109,6 +84,12 @@ def _about_task(making: turn.Turn, given: _TaskInput) -> None:
                 _context(making, task, given)
         case inputs.CallInspected() | inputs.InspectionFailed() | inputs.CallReconciled():
             _about_call(making, task, given)
+        case inputs.RecoverTask():
+            recovery.recover(making, task, given)
+        case inputs.AbortTask():
+            if task.state is state.TaskState.RUNNING:
+                reason = "a fault in the daemon; its log has the details"
+                endings.end(making, task, state.TaskState.FAILED, reason)
         case _:
             assert_never(given)
 

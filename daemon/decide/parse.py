@@ -53,6 +53,11 @@ def _whole(text: str) -> int:
     return int(text)
 
 
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_closed, parse_float=_finite, parse_int=_whole, parse_constant=_finite
+)
+
+
 def is_action(text: str) -> bool:
     """Whether a reply, complete or cut, sets out to be a directive and not words."""
     return text.lstrip().startswith("{") and _CLAIM.search(text) is not None
@@ -92,13 +97,7 @@ def value(shape: type[_Value], text: str) -> _Value | Malformed:
 
 def _fault(text: str) -> Malformed | None:
     try:
-        json.loads(
-            text,
-            object_pairs_hook=_closed,
-            parse_float=_finite,
-            parse_int=_whole,
-            parse_constant=_finite,
-        )
+        _DECODER.decode(text)
     except _NotTaken as error:
         return Malformed(str(error))
     except json.JSONDecodeError as error:

@@ -6,7 +6,6 @@ daemon or of the user.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from daemon.decide import turn
 from daemon.domain import decisions, ids, world
@@ -40,7 +39,7 @@ def parts(
     found.append(_Part(speaker="user", content=text))
     for place, one in enumerate(said):
         told = _of(one, skills) if one.kind not in _BEFORE else []
-        found += told if place < heard else [replace(part, shortens=False) for part in told]
+        found += told if place < heard else [part._replace(shortens=False) for part in told]
     return tuple(found)
 
 
@@ -78,6 +77,6 @@ def _call(said: world.Said) -> list[decisions.TurnPart]:
         asked = _Part(speaker="assistant", content=said.words)
     result = CALL_RESULT.replace("{tool}", said.name)
     return [
-        replace(asked, shortens=True),
+        asked._replace(shortens=True),
         _Part(speaker="tool", content=said.result, before=result, shortens=True),
     ]

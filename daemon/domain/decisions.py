@@ -7,7 +7,7 @@ frozen value; what is kept or sent is a closed contract.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import pydantic
 
@@ -25,8 +25,7 @@ class Permit:
     grant_id: ids.GrantId | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TurnPart:
+class TurnPart(NamedTuple):
     """A kept text with the fixed words that go around it in a prompt; or those words alone.
 
     `shortens` when what is kept may be told in fewer words once it is old.
@@ -308,8 +307,7 @@ Record = (
 _Log = tuple[events.Recorded, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """What one input led to. Empty when the input came too late to matter."""
 
     events: _Log = ()

@@ -14,6 +14,7 @@ _MOST_GOAL_CHARS = 2000
 Kind = Literal["respond", "tool", "plan", "coder", "fail"]
 KINDS: frozenset[str] = frozenset(get_args(Kind))
 StepKind = Literal["tool", "coder", "respond"]
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class Respond(base.Value):
@@ -57,7 +58,8 @@ class Fail(base.Value):
 Directive = Respond | UseTool | Plan | Coder | Fail
 
 ExecutionDirective: pydantic.TypeAdapter[Directive] = pydantic.TypeAdapter(
-    Annotated[Directive, pydantic.Field(discriminator="kind")]
+    Annotated[Directive, pydantic.Field(discriminator="kind")],
+    config=pydantic.ConfigDict(defer_build=True),
 )
 
 
@@ -83,4 +85,4 @@ class Criticism(base.Value):
 
 def arguments_json(arguments: dict[str, pydantic.JsonValue]) -> str:
     """A tool's arguments as the JSON text that is kept, shown, bound and run."""
-    return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(arguments)

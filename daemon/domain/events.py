@@ -4,9 +4,8 @@ Text of users, models and tools is content: events carry its id, so that forgett
 the log whole. `VERSION` grows when a field changes its meaning; `storage.codec` lifts older ones.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from daemon.domain import base, ids, messages, principals, state, taints, verdicts
 from daemon.domain.conversation_events import (
@@ -371,8 +370,7 @@ Event = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(NamedTuple):
     """An event with its place in the log. `seq` counts from 1 without a gap."""
 
     seq: int

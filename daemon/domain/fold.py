@@ -34,7 +34,17 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
         raise ValueError(f"event {recorded.seq} does not follow {target.head_seq}")
     target.head_seq = recorded.seq
     event = recorded.event
-    match event:
+    match event:  # here and below the frequent ones come first: each name is a look
+        case (
+            events.ModelCallStarted()
+            | events.ModelCallFinished()
+            | events.ToolCallProposed()
+            | events.ToolCallInspected()
+            | events.ToolCallStarted()
+            | events.ToolCallEnded()
+            | events.TaskStateChanged()
+        ):
+            task = target.tasks.get(event.task_id)
         case events.ConversationCreated() | events.ConversationUpdated():
             fold_beside.set_conversation(target, event)
             return
@@ -92,6 +102,12 @@ def _leave(target: world.World, task: world.Task) -> None:
 def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded) -> world.Task:
     event = recorded.event
     match event:
+        case events.ModelCallStarted() | events.ModelCallFinished() | events.ModelCallFailed():
+            return _model_call(task, event)
+        case events.ToolCallInspected() | events.ToolCallStarted() | events.ToolCallEnded():
+            return _tool_call(target, task, event, recorded.at_ms)
+        case events.ToolCallProposed():
+            return _propose(task, event)
         case events.TaskStateChanged():
             return _change_state(target, task, event, recorded.at_ms)
         case events.TaskRecovered():
@@ -107,14 +123,8 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
             return task.but(waits)
         case events.SecretProvided():
             return _make_ready(target, task.but({"secret_call": None}))
-        case events.ModelCallStarted() | events.ModelCallFinished() | events.ModelCallFailed():
-            return _model_call(task, event)
         case events.ApprovalRequested() | events.ApprovalResolved():
             return _approval(target, task, event)
-        case events.ToolCallProposed():
-            return _propose(task, event)
-        case events.ToolCallInspected() | events.ToolCallStarted() | events.ToolCallEnded():
-            return _tool_call(target, task, event, recorded.at_ms)
         case events.AnswerGiven():
             return task.but({"answer": event.text})
         case events.TaskSteered():

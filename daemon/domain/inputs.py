@@ -6,6 +6,7 @@ about the ids in it, so that a decision needs nothing else.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from daemon.domain import (
     base,
@@ -373,8 +374,7 @@ class Known(base.Value):
     task_conversation: ids.ConversationId | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stamped:
+class Stamped(NamedTuple):
     """An input with all that a decision on it may depend on."""
 
     input: Input

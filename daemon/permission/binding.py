@@ -6,6 +6,8 @@ import json
 from daemon.domain import ids, principals
 from tools import contract
 
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+
 
 def key(
     spec: contract.ToolSpec,
@@ -24,7 +26,7 @@ def key(
         "policy": policy_revision,
         "requester": requester,
     }
-    return _hash(json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":")))
+    return _hash(_ENCODER.encode(parts))
 
 
 def digest(call_key: str, task_id: ids.TaskId) -> str:

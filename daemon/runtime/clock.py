@@ -11,6 +11,8 @@ from daemon.runtime import ports
 RECHECK_SECONDS = 30.0
 """How long a step of the wall clock can stay unnoticed by a waiting timer."""
 _SEED_BYTES = 16
+_SEEDS_DRAWN = 64
+"""Taken from the operating system at once: a call of it costs as much as a fold of an event."""
 
 
 class SystemClock:
@@ -27,10 +29,17 @@ class SystemClock:
 
 
 class SystemChance:
-    """The operating system's randomness."""
+    """The operating system's randomness. For one thread."""
+
+    def __init__(self) -> None:
+        self._seeds: list[str] = []
 
     def seed(self) -> str:
-        return secrets.token_hex(_SEED_BYTES)
+        if not self._seeds:
+            drawn = secrets.token_hex(_SEED_BYTES * _SEEDS_DRAWN)
+            size = 2 * _SEED_BYTES
+            self._seeds = [drawn[at : at + size] for at in range(0, len(drawn), size)]
+        return self._seeds.pop()
 
 
 Fire = Callable[[decisions.TimerKind, str], None]

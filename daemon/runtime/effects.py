@@ -61,14 +61,14 @@ class Effects:
                     request.task_id,
                     correlation_id,
                 )
-                self._note_call(request.call_id, started, _unstarted_model(request))
+                self._note_call(request.call_id, started, lambda: _unstarted_model(request))
             case decisions.InspectCall():
                 self._start_site(action.kind, lambda: self._tools.inspect(action.site), action.site)
             case decisions.CallTool():
                 started = self._start_site(
                     action.kind, lambda: self._tools.run(action, self._cancelled), action.site
                 )
-                self._note_call(action.site.call_id, started, _unstarted_tool(action.site))
+                self._note_call(action.site.call_id, started, lambda: _unstarted_tool(action.site))
                 self._tool_runs.add(started)
                 started.add_done_callback(self._tool_runs.discard)
             case decisions.ReconcileCall():
@@ -132,17 +132,20 @@ class Effects:
         self._reach(failpoints.after(kind))
 
     def _note_call(
-        self, call_id: ids.CallId, started: asyncio.Task[None], unstarted: inputs.Input
+        self,
+        call_id: ids.CallId,
+        started: asyncio.Task[None],
+        unstarted: Callable[[], inputs.Input],
     ) -> None:
         self._calls[call_id] = started
         started.add_done_callback(lambda ended: self._forget(call_id, ended, unstarted))
 
     def _forget(
-        self, call_id: ids.CallId, ended: asyncio.Task[None], unstarted: inputs.Input
+        self, call_id: ids.CallId, ended: asyncio.Task[None], unstarted: Callable[[], inputs.Input]
     ) -> None:
         self._calls.pop(call_id, None)
         if call_id in self._cancelled and ended.cancelled():
-            self._inbox.post(unstarted)  # it was ended before its first step
+            self._inbox.post(unstarted())  # it was ended before its first step
         self._cancelled.discard(call_id)
 
     def _done(self, ended: asyncio.Task[None], task_id: ids.TaskId) -> None:

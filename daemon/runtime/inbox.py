@@ -5,15 +5,15 @@ so no producer can run ahead of the log.
 """
 
 import asyncio
-from dataclasses import dataclass
+from collections import deque
+from typing import NamedTuple
 
 from daemon.domain import decisions, errors, inputs
 
 ReplyFuture = asyncio.Future[decisions.Reply]
 
 
-@dataclass(frozen=True)
-class Envelope:
+class Envelope(NamedTuple):
     """An input, and the future of the caller who waits for its answer."""
 
     input: inputs.Input
@@ -24,13 +24,18 @@ class Inbox:
     """A queue of inputs; at most so many callers stand in it."""
 
     def __init__(self, capacity_inputs: int) -> None:
-        self._queue: asyncio.Queue[Envelope] = asyncio.Queue()
+        self._queue: deque[Envelope] = deque()
+        self._filled = asyncio.Event()
         self._room = asyncio.Semaphore(capacity_inputs)
         self._closed = False
 
     def post(self, given: inputs.Input) -> None:
         """Add one of the runtime's own inputs. Running actions and timers bound their number."""
-        self._queue.put_nowait(Envelope(given))
+        self._put(Envelope(given))
+
+    def _put(self, envelope: Envelope) -> None:
+        self._queue.append(envelope)
+        self._filled.set()
 
     async def ask(self, given: inputs.RpcInput) -> decisions.Reply:
         """Add a write and wait until it is durable.
@@ -42,7 +47,7 @@ class Inbox:
         reply: ReplyFuture = asyncio.get_running_loop().create_future()
         async with self._room:
             self._refuse_if_closed()
-            self._queue.put_nowait(Envelope(given, reply))
+            self._put(Envelope(given, reply))
             return await reply
 
     def _refuse_if_closed(self) -> None:
@@ -57,8 +62,11 @@ class Inbox:
 
     async def take(self, most: int) -> list[Envelope]:
         """At least one input and at most so many, in order of their coming."""
-        return [await self._queue.get(), *self.take_waiting(most - 1)]
+        while not self._queue:
+            self._filled.clear()
+            await self._filled.wait()
+        return self.take_waiting(most)
 
     def take_waiting(self, most: int) -> list[Envelope]:
         """What is there already, without waiting."""
-        return [self._queue.get_nowait() for _ in range(min(most, self._queue.qsize()))]
+        return [self._queue.popleft() for _ in range(min(most, len(self._queue)))]

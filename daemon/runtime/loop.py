@@ -10,7 +10,6 @@ whether it was kept ends the loop, and with it the daemon: the next start reads 
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 import structlog
@@ -225,7 +224,7 @@ class RuntimeLoop:
         abort = inputs.AbortTask(task_id=task_id)
         try:
             step, after = orchestrator.advance(
-                self._rules, batch.tentative, replace(stamped, input=abort)
+                self._rules, batch.tentative, stamped._replace(input=abort)
             )
         except Exception:
             correlation_id = _correlation_id(batch.tentative, abort)

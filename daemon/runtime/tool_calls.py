@@ -276,7 +276,7 @@ class ToolCalls:
             inputs.ToolFinished(
                 task_id=site.task_id,
                 call_id=site.call_id,
-                result=ended.model_copy(update={"text": text}),
+                result=ended if text == ended.text else ended.model_copy(update={"text": text}),
                 duration_ms=duration_ms,
                 artifact=artifact,
                 change=change,

@@ -8,7 +8,7 @@ statements small.
 import functools
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy
 
@@ -18,37 +18,52 @@ Cell = str | int | None
 Row = tuple[Cell, ...]
 
 
+class Upsert(NamedTuple):
+    """What becomes of a row whose key is there: these columns are replaced."""
+
+    key: str
+    changes: tuple[str, ...]
+
+
 @functools.lru_cache(maxsize=256)
-def _text(table: sqlalchemy.Table, rows: int, changes: tuple[str, ...]) -> str:
-    names = [column.name for column in table.columns]
-    places = "(" + ", ".join("?" * len(names)) + ")"
-    text = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES {', '.join([places] * rows)}"
-    if changes:
-        (key,) = table.primary_key.columns
-        sets = ", ".join(f"{name} = excluded.{name}" for name in changes)
-        text += f" ON CONFLICT ({key.name}) DO UPDATE SET {sets}"
+def _text(table: str, columns: int, rows: int, upsert: Upsert | None) -> str:
+    places = f"({placeholders(columns)})"
+    text = f"INSERT INTO {table} VALUES {', '.join([places] * rows)}"
+    if upsert is not None:
+        sets = ", ".join(f"{name} = excluded.{name}" for name in upsert.changes)
+        text += f" ON CONFLICT ({upsert.key}) DO UPDATE SET {sets}"
     return text
 
 
 def insert(
     connection: sqlalchemy.Connection,
-    table: sqlalchemy.Table,
+    table: str,
     rows: Sequence[Row],
-    changes: tuple[str, ...] = (),
+    upsert: Upsert | None = None,
 ) -> None:
-    """Insert rows, each with a cell a column in the table's order.
+    """Insert rows, each with a cell for every column, in the order that `tables` has them.
 
-    A row whose primary key is there is an error, or, with `changes`, has these columns replaced.
+    A row that breaks a key is an error, but for the key of `upsert`.
     """
     for start in range(0, len(rows), ROWS_PER_STATEMENT):
         part = rows[start : start + ROWS_PER_STATEMENT]
-        run(connection, _text(table, len(part), changes), itertools.chain.from_iterable(part))
+        text = _text(table, len(part[0]), len(part), upsert)
+        run(connection, text, itertools.chain.from_iterable(part))
 
 
 def run(connection: sqlalchemy.Connection, text: str, cells: Iterable[Cell]) -> None:
     """Run one statement of the open transaction at the driver's level, a fifth of Core's cost."""
     driver: Any = connection.connection.driver_connection
     driver.execute(text, tuple(cells))
+
+
+def find(
+    connection: sqlalchemy.Connection, text: str, cells: Iterable[Cell]
+) -> list[tuple[Any, ...]]:
+    """The rows of one question, as the driver has them."""
+    driver: Any = connection.connection.driver_connection
+    found: list[tuple[Any, ...]] = driver.execute(text, tuple(cells)).fetchall()
+    return found
 
 
 def placeholders(count: int) -> str:

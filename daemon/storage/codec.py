@@ -19,6 +19,9 @@ Lift = Callable[[Body], Body]
 LIFTS: Mapping[tuple[str, int], Lift] = {}
 """By (type, version) as stored. A type that a version did not change needs no entry."""
 
+WITH_THE_FIRST = pydantic.ConfigDict(defer_build=True)
+"""For a reader that is built with the first value that it reads: a start has no use for most."""
+
 EVENT_CLASSES: Mapping[str, type[events.Event]] = {
     str(cls.model_fields["type"].default): cls for cls in get_args(events.Event)
 }

@@ -1,7 +1,6 @@
 """The log in SQLite: appends events, and reads them back in order.
 
-Never skips a number: a gap or a repetition is refused here, and once more by the primary key. Asks
-by the tables' columns, not by their classes, whose mapping would be made at each start.
+Never skips a number: a gap or a repetition is refused here, and once more by the primary key.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,23 +9,15 @@ from typing import Any
 import sqlalchemy
 
 from daemon.domain import events, ids
-from daemon.storage import bulk, codec, projections, tables
+from daemon.storage import bulk, codec, projections
 
-_EVENT = tables.METADATA.tables["event"]
-_TASK = tables.METADATA.tables["task"]
-_CONVERSATION = tables.METADATA.tables["conversation"]
-_READ_COLUMNS = tuple(
-    _EVENT.c[name]
-    for name in (
-        "seq",
-        "at_ms",
-        "task_id",
-        "conversation_id",
-        "correlation_id",
-        "type",
-        "version",
-        "body",
-    )
+_READ = (
+    "SELECT seq, at_ms, task_id, conversation_id, correlation_id, type, version, body FROM event "
+    "WHERE seq > ?"
+)
+_OF_TASK = " AND task_seq = (SELECT submitted_seq FROM task WHERE task_id = ?)"
+_OF_CONVERSATION = (
+    " AND conversation_seq = (SELECT created_seq FROM conversation WHERE conversation_id = ?)"
 )
 
 
@@ -63,13 +54,13 @@ def append(
         )
         for one in recorded
     ]
-    bulk.insert(connection, _EVENT, cells)
+    bulk.insert(connection, "event", cells)
 
 
 def head_seq(connection: sqlalchemy.Connection) -> int:
     """The last sequence number; 0 when the log is empty."""
-    last = connection.execute(sqlalchemy.select(sqlalchemy.func.max(_EVENT.c.seq))).scalar()
-    return last or 0
+    ((last,),) = bulk.find(connection, "SELECT ifnull(max(seq), 0) FROM event", ())
+    return int(last)
 
 
 def read(
@@ -81,17 +72,13 @@ def read(
     conversation_id: ids.ConversationId | None = None,
 ) -> tuple[events.Recorded, ...]:
     """At most `limit` events after a sequence number, in order."""
-    seq = _EVENT.c.seq
-    query = sqlalchemy.select(*_READ_COLUMNS).where(seq > after_seq)
+    text, cells = _READ, list[bulk.Cell]((after_seq,))
     if task_id is not None:
-        begun = sqlalchemy.select(_TASK.c.submitted_seq)
-        begun = begun.where(_TASK.c.task_id == task_id)
-        query = query.where(_EVENT.c.task_seq == begun.scalar_subquery())
+        text, cells = text + _OF_TASK, [*cells, task_id]
     if conversation_id is not None:
-        begun = sqlalchemy.select(_CONVERSATION.c.created_seq)
-        begun = begun.where(_CONVERSATION.c.conversation_id == conversation_id)
-        query = query.where(_EVENT.c.conversation_seq == begun.scalar_subquery())
-    return tuple(_decode(connection.execute(query.order_by(seq).limit(limit)), read_by))
+        text, cells = text + _OF_CONVERSATION, [*cells, conversation_id]
+    found = bulk.find(connection, f"{text} ORDER BY seq LIMIT ?", (*cells, limit))
+    return tuple(_decode(found, read_by))
 
 
 def _decode(found: Iterable[Sequence[Any]], read_by: codec.Codec) -> Iterator[events.Recorded]:

@@ -11,21 +11,19 @@ import pydantic
 import sqlalchemy
 
 from daemon.domain import events, ids, views, world
-from daemon.storage import bulk, codec, projections, tables, task_row
+from daemon.storage import bulk, codec, projections, task_row
 
-_TASK = tables.METADATA.tables["task"]
-_APPROVAL = tables.METADATA.tables["approval"]
-_CONVERSATION = tables.METADATA.tables["conversation"]
-_SAID = tables.METADATA.tables["said"]
-_SUMMARY = tables.METADATA.tables["summary"]
+_TASK = bulk.Upsert("submitted_seq", ("state", "answered", "body", "open_calls", "plan"))
+_APPROVAL = bulk.Upsert("requested_seq", ("outcome", "body"))
+_CONVERSATION = bulk.Upsert("created_seq", ("body",))
 _CALLS: pydantic.TypeAdapter[tuple[task_row.OpenCall, ...]] = pydantic.TypeAdapter(
-    tuple[task_row.OpenCall, ...]
+    tuple[task_row.OpenCall, ...], config=codec.WITH_THE_FIRST
 )
 _PLAN: pydantic.TypeAdapter[tuple[events.PlannedStep, ...]] = pydantic.TypeAdapter(
-    tuple[events.PlannedStep, ...]
+    tuple[events.PlannedStep, ...], config=codec.WITH_THE_FIRST
 )
 _SAYINGS: pydantic.TypeAdapter[tuple[world.Said, ...]] = pydantic.TypeAdapter(
-    tuple[world.Said, ...]
+    tuple[world.Said, ...], config=codec.WITH_THE_FIRST
 )
 REBUILD_PAGE_EVENTS = 2000
 
@@ -95,11 +93,9 @@ def write(
         (row.created_seq, row.conversation_id, codec.to_json(row), 0)
         for row in changed.conversations.values()
     ]
-    bulk.insert(
-        connection, _TASK, tasks, changes=("state", "answered", "body", "open_calls", "plan")
-    )
-    bulk.insert(connection, _APPROVAL, approvals, changes=("outcome", "body"))
-    bulk.insert(connection, _CONVERSATION, conversations, changes=("body",))
+    bulk.insert(connection, "task", tasks, _TASK)
+    bulk.insert(connection, "approval", approvals, _APPROVAL)
+    bulk.insert(connection, "conversation", conversations, _CONVERSATION)
     _add(connection, draft)
     after, upto = span
     begun = (
@@ -128,8 +124,8 @@ def _add(connection: sqlalchemy.Connection, draft: projections.Draft) -> None:
         (seq, draft.conversation(row.conversation_id).created_seq, row.up_to_seq, row.content_id)
         for seq, row in added.summaries.items()
     ]
-    bulk.insert(connection, _SAID, said)
-    bulk.insert(connection, _SUMMARY, summaries)
+    bulk.insert(connection, "said", said)
+    bulk.insert(connection, "summary", summaries)
     for conversation_id in added.deleted:
         text = "UPDATE conversation SET deleted = 1 WHERE conversation_id = ?"
         bulk.run(connection, text, (conversation_id,))

@@ -151,7 +151,7 @@ def _there(row: _Row | None, row_id: str) -> _Row:
 
 def _apply(draft: Draft, one: events.Recorded) -> None:
     event = one.event
-    match event:
+    match event:  # the frequent ones first: each name is a look
         case events.ModelCallStarted():
             draft.task(event.task_id)
             if event.heard:
@@ -165,8 +165,10 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
             | events.StepStarted()
             | events.StepJudged()
             | events.ProjectReverted()
-        ):  # shows in no view; the most frequent ones are asked for first
+        ):
             draft.task(event.task_id)
+        case events.ToolCallProposed() | events.ToolCallStarted() | events.ToolCallEnded():
+            _call(draft, event, one)
         case (
             events.ConversationCreated()
             | events.ConversationUpdated()
@@ -178,8 +180,6 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
             _submit(draft, event, one)
         case events.ApprovalRequested() | events.ApprovalResolved():
             _approval(draft, event, one)
-        case events.ToolCallProposed() | events.ToolCallStarted() | events.ToolCallEnded():
-            _call(draft, event, one)
         case events.TaskStateChanged():
             _change_state(draft, event, one.at_ms)
         case events.AnswerGiven():

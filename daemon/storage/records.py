@@ -12,19 +12,19 @@ import pydantic
 import sqlalchemy
 
 from daemon.domain import decisions, ids, principals, taints, views, world
-from daemon.storage import bulk, codec, tables
+from daemon.storage import bulk, codec
 
-_CONTENT = tables.METADATA.tables["content"]
-_CLIENT_KEY = tables.METADATA.tables["client_key"]
-_TOKEN = tables.METADATA.tables["token"]
-_PROJECT = tables.METADATA.tables["project"]
-_CHECKPOINT = tables.METADATA.tables["checkpoint"]
-_REPLY: pydantic.TypeAdapter[decisions.Reply] = pydantic.TypeAdapter(decisions.Reply)
-_ARTIFACT_TAINT = tables.METADATA.tables["artifact_taint"]
-_TAINT: pydantic.TypeAdapter[taints.Taint] = pydantic.TypeAdapter(taints.Taint)
-_SCOPES: pydantic.TypeAdapter[frozenset[principals.Scope]] = pydantic.TypeAdapter(
-    frozenset[principals.Scope]
+_REPLY: pydantic.TypeAdapter[decisions.Reply] = pydantic.TypeAdapter(
+    decisions.Reply, config=codec.WITH_THE_FIRST
 )
+_TAINT: pydantic.TypeAdapter[taints.Taint] = pydantic.TypeAdapter(
+    taints.Taint, config=codec.WITH_THE_FIRST
+)
+_SCOPES: pydantic.TypeAdapter[frozenset[principals.Scope]] = pydantic.TypeAdapter(
+    frozenset[principals.Scope], config=codec.WITH_THE_FIRST
+)
+_NEW_TAINT = bulk.Upsert("artifact_id", ("taint",))
+_NEW_CHECKPOINT = bulk.Upsert("head_seq", ("version", "body"))
 
 CHECKPOINTS_KEPT = 2
 DAY_MS = 24 * 3600 * 1000
@@ -55,18 +55,18 @@ def insert(
                 owner = (record.credential, record.client_key)
                 keys.append((*owner, record.body_hash, reply, record.at_ms))
             case decisions.TokenRecord():
-                bulk.insert(connection, _TOKEN, [_token_row(record)])
+                bulk.insert(connection, "token", [_token_row(record)])
             case decisions.TokenRevoked():
                 _revoke_token(connection, record)
             case decisions.ProjectRecord():
                 project = (record.name, record.folder, record.created_ms)
-                bulk.insert(connection, _PROJECT, [project])
+                bulk.insert(connection, "project", [project])
             case decisions.ForgottenRecord():
                 forgotten.append(record)
             case _:
                 assert_never(record)
-    bulk.insert(connection, _CONTENT, contents)
-    bulk.insert(connection, _CLIENT_KEY, keys)
+    bulk.insert(connection, "content", contents)
+    bulk.insert(connection, "client_key", keys)
     for record in forgotten:
         bulk.run(connection, "UPDATE content SET text = NULL WHERE owner = ?", (record.owner,))
 
@@ -78,7 +78,7 @@ def _taint_text(taint: taints.Taint) -> str | None:
 def _taint_artifact(connection: sqlalchemy.Connection, given: decisions.ArtifactTaint) -> None:
     taint = taints.join(artifact_taint(connection, (given.artifact_id,)), given.taint)
     row = (given.artifact_id, _taint_text(taint))
-    bulk.insert(connection, _ARTIFACT_TAINT, [row], changes=("taint",))
+    bulk.insert(connection, "artifact_taint", [row], _NEW_TAINT)
 
 
 def artifact_taint(
@@ -198,7 +198,7 @@ def expire_client_keys(connection: sqlalchemy.Connection, before_ms: int) -> Non
 def insert_checkpoint(connection: sqlalchemy.Connection, checkpoint: world.Snapshot) -> None:
     """Keep a checkpoint, and of the earlier ones only the newest."""
     row = (checkpoint.head_seq, checkpoint.version, codec.to_json(checkpoint))
-    bulk.insert(connection, _CHECKPOINT, [row], changes=("version", "body"))
+    bulk.insert(connection, "checkpoint", [row], _NEW_CHECKPOINT)
     connection.exec_driver_sql(
         "DELETE FROM checkpoint WHERE head_seq NOT IN "
         "(SELECT head_seq FROM checkpoint ORDER BY head_seq DESC LIMIT ?)",

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import sqlalchemy
 
@@ -31,11 +31,13 @@ from daemon.storage import (
     history,
     known,
     lock,
-    queries,
     records,
     threads,
     writer,
 )
+
+if TYPE_CHECKING:
+    from daemon.storage import queries
 
 _Result = TypeVar("_Result")
 _WAL_TRIES_SECONDS = 1.0
@@ -154,6 +156,19 @@ class SqliteStore:
 
         return await self._reading.run(work)
 
+    async def _look(self, query: "Callable[[queries.Queries], _Result]") -> _Result:
+        def work() -> _Result:
+            from daemon.storage import queries
+
+            with database.faults(), self._database.readers.connect() as connection:
+                return query(queries.Queries(connection))
+
+        return await self._reading.run(work)
+
+    async def prepare_looks(self) -> None:
+        """Load what the first look of a person would wait for."""
+        await self._look(lambda found: None)
+
     async def commit(
         self,
         recorded: Sequence[events.Recorded],
@@ -208,12 +223,10 @@ class SqliteStore:
     async def known(self, given: inputs.RpcInput) -> inputs.Known:
         if not known.asks(given):
             return inputs.Known()
-        return await self._read(
-            lambda connection: known.look_up(queries.Index(connection, self.artifacts), given)
-        )
+        return await self._look(lambda found: known.look_up(found.index(self.artifacts), given))
 
     async def task(self, task_id: ids.TaskId) -> views.TaskView | None:
-        return await self._read(lambda connection: queries.task(connection, task_id))
+        return await self._look(lambda found: found.task(task_id))
 
     async def tasks(
         self,
@@ -222,41 +235,33 @@ class SqliteStore:
         conversation_id: ids.ConversationId | None = None,
         states: frozenset[state.TaskState] = frozenset(),
     ) -> views.Page[views.TaskView]:
-        return await self._read(
-            lambda connection: queries.tasks(connection, limit, before, conversation_id, states)
-        )
+        return await self._look(lambda found: found.tasks(limit, before, conversation_id, states))
 
     async def approval(self, approval_id: ids.ApprovalId) -> views.ApprovalView | None:
-        return await self._read(lambda connection: queries.approval(connection, approval_id))
+        return await self._look(lambda found: found.approval(approval_id))
 
     async def approvals(
         self, limit: int, outcome: events.ApprovalOutcome | None, before: int | None = None
     ) -> views.Page[views.ApprovalView]:
-        return await self._read(
-            lambda connection: queries.approvals(connection, limit, outcome, before)
-        )
+        return await self._look(lambda found: found.approvals(limit, outcome, before))
 
     async def conversation(
         self, conversation_id: ids.ConversationId
     ) -> views.ConversationView | None:
-        return await self._read(
-            lambda connection: queries.conversation(connection, conversation_id)
-        )
+        return await self._look(lambda found: found.conversation(conversation_id))
 
     async def conversations(
         self, limit: int, before: int | None = None
     ) -> views.Page[views.ConversationView]:
-        return await self._read(lambda connection: queries.conversations(connection, limit, before))
+        return await self._look(lambda found: found.conversations(limit, before))
 
     async def token(self, token_id: ids.TokenId) -> views.TokenView | None:
-        return await self._read(lambda connection: queries.token(connection, token_id))
+        return await self._look(lambda found: found.token(token_id))
 
     async def tokens(
         self, limit: int, before: int | None = None, revoked: bool = False
     ) -> views.Page[views.TokenView]:
-        return await self._read(
-            lambda connection: queries.tokens(connection, limit, before, revoked)
-        )
+        return await self._look(lambda found: found.tokens(limit, before, revoked))
 
     async def live_tokens(self) -> tuple[decisions.TokenRecord, ...]:
         return await self._read(records.live_tokens)

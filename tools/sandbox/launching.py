@@ -6,6 +6,7 @@ Starts nothing, and never picks a weaker kind than the one it is given.
 import json
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +15,13 @@ from pathlib import Path
 from tools.sandbox import bubblewrap, launcher, limits, process, seccomp, view
 
 _LAUNCHER = str(Path(__file__).with_name("launcher.py"))
+_OPENING = """
+import sys
+sys.path.append(sys.argv.pop(1))
+from tools.sandbox import opening
+sys.exit(opening.main())
+"""
+_ROOT = str(Path(__file__).parents[2])
 
 
 class Kind(StrEnum):
@@ -27,11 +35,13 @@ class Kind(StrEnum):
 @dataclass(frozen=True)
 class Powers:
     """What this machine gives. `program` is the bubblewrap to use, `landlock` the version to use;
+    `watches` whether it can be seen to that a command opens its copies and nothing in their place;
     `missing` says in plain words what is not given."""
 
     kind: Kind
     program: str = ""
     landlock: int = 0
+    watches: bool = False
     missing: tuple[str, ...] = ()
 
     @property
@@ -56,13 +66,37 @@ def confined(
     """How to start a command in its confinement; `held` keeps what the start needs."""
     if not powers.mounts:
         return _launched(powers, command, seen, bounds)
-    options = bubblewrap.Options(seen, bounds, held)
+    options = bubblewrap.Options(seen, bounds, held, twice=powers.watches)
     text = "".join(f"{option}\0" for option in options.make(command.environment))
+    watching: tuple[str, ...] = ()
+    if options.copies:
+        orders = options.memory(_orders(options.copies))
+        watching = (
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            _OPENING,
+            _ROOT,
+            str(orders),
+            str(os.getpid()),
+        )
     return process.Launch(
-        program=(powers.program,),
+        program=(*watching, powers.program),
         options=text.encode(errors="surrogateescape"),
         command=("--argv0", command.argv[0], "--", command.program, *command.argv[1:]),
         descriptors=tuple(options.descriptors),
+    )
+
+
+def _orders(copies: Iterable[tuple[view.Copy, str, int]]) -> bytes:
+    """What the opening program is told of each copy, as it reads it."""
+    fields = (
+        (one.path, one.name or one.path, beside, str(content), "1" if one.by_shell else "")
+        for one, beside, content in copies
+    )
+    return "".join(f"{field}\0" for copy in fields for field in copy).encode(
+        errors="surrogateescape"
     )
 
 

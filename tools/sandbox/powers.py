@@ -5,11 +5,22 @@ missing is said in plain words.
 """
 
 import asyncio
+import dataclasses
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
-from tools.sandbox import bubblewrap, launcher, launching, limits, process, seccomp, view
+from tools.sandbox import (
+    bubblewrap,
+    launcher,
+    launching,
+    limits,
+    process,
+    seccomp,
+    tracing,
+    view,
+)
 
 _PROBE_SECONDS = 10.0
 _PROBED = "/bin/true"
@@ -31,7 +42,9 @@ async def probe(bounds: limits.Limits) -> launching.Powers:
     """The best confinement that works here."""
     for powers in _candidates():
         if await _works(powers, bounds):
-            return powers
+            watching = dataclasses.replace(powers, watches=tracing.supported(os.uname().machine))
+            watches = powers.mounts and watching.watches and await _works(watching, bounds)
+            return watching if watches else powers
     return launching.Powers(launching.Kind.NONE, missing=_NOTHING)
 
 
@@ -59,8 +72,7 @@ async def _works(powers: launching.Powers, bounds: limits.Limits) -> bool:
     with ExitStack() as held:
         folder_fd = os.open("/usr", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         held.callback(os.close, folder_fd)
-        masks = await asyncio.to_thread(view.masks, "/usr", ())
-        seen = view.View("/usr", folder_fd, read_only=True, network=False, masks=masks)
+        seen = await asyncio.to_thread(_probed, folder_fd, powers.watches)
         command = launching.Command((_PROBED,), _PROBED, -1, {"PATH": "/usr/bin:/bin"})
         launch = launching.confined(powers, command, seen, bounds, held)
         nowhere = os.open("/dev/null", os.O_WRONLY | os.O_CLOEXEC)
@@ -77,3 +89,18 @@ async def _works(powers: launching.Powers, bounds: limits.Limits) -> bool:
             return False
         finally:
             await started.end()
+
+
+def _probed(folder_fd: int, with_copy: bool) -> view.View:
+    """What the probe sees; its program may be a copy, to find out whether that can be watched."""
+    masks = view.masks("/usr", ())
+    program = Path(_PROBED).resolve()
+    copy = view.Copy(str(program), program.read_bytes(), 0o755, name=_PROBED)
+    return view.View(
+        folder="/usr",
+        folder_fd=folder_fd,
+        read_only=True,
+        network=False,
+        masks=masks,
+        copies=(copy,) if with_copy else (),
+    )

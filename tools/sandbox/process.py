@@ -58,10 +58,13 @@ class Launch:
 @dataclass(frozen=True)
 class Ending:
     """How a command ended: its exit code, negative for a signal; None when it never ran.
-    `reason` says which bound ended it."""
+    `reason` says which bound ended it; `replaced` the number of the copy in whose place it would
+    have run something else; `unstarted` that surely nothing has run."""
 
     code: int | None
     reason: str = ""
+    replaced: int | None = None
+    unstarted: bool = False
 
 
 class Confined:
@@ -110,10 +113,11 @@ class Confined:
             await asyncio.wait((watching,))
         if not watching.cancelled():
             watching.result()
-        code: int | None = None
+        said: dict[str, int] = {}
         while line := await self._report.readline():
-            code = _parsed(line).get("exit-code", code)
-        return Ending(code, self._reason)
+            said |= _parsed(line)
+        code, replaced = said.get("exit-code"), said.get("replaced")
+        return Ending(code, self._reason, replaced, bool(said.get("unstarted")))
 
     async def end(self) -> None:
         """End whatever is left, and return only when nothing is; may be called twice."""

@@ -83,11 +83,14 @@ class NoFolder(Exception):
 
 @dataclass(frozen=True)
 class Copy:
-    """Content that stands still at a path, whatever becomes of the file there."""
+    """Content that stands still at a path, whatever becomes of the file there. `name` is how else
+    a command calls it, absolute; `by_shell` if a shell may read it without another program."""
 
     path: str
     content: bytes
     mode: int
+    name: str = ""
+    by_shell: bool = False
 
 
 @dataclass(frozen=True)

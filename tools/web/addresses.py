@@ -100,7 +100,7 @@ def _embedded(address: Address) -> Iterator[ipaddress.IPv4Address]:
     if isinstance(address, ipaddress.IPv4Address):
         return
     low = int(address) & 0xFFFF_FFFF
-    is_compatible = int(address) >> 32 == 0
+    is_compatible = int(address) >> 32 == 0 and low > 1  # those two are addresses of their own
     if address.ipv4_mapped is not None or _is_nat64(address) or is_compatible:
         yield ipaddress.IPv4Address(low)
     if address.sixtofour is not None:

@@ -82,7 +82,10 @@ class _Links(html.parser.HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if self._reads:
-            self._depth += tag not in _VOID
+            if tag in _VOID:
+                self._pieces.append(" ")
+            else:
+                self._depth += 1
             return
         given = {name: value or "" for name, value in attrs}
         classes = given.get("class", "").split()

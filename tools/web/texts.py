@@ -49,8 +49,8 @@ def decode(body: bytes, content_type: str, names_inside: bool) -> str:
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError as error:
-        cut_end = error.start >= len(body) - 3 and error.reason == "unexpected end of data"
-        return body.decode("utf-8" if cut_end else _FALLBACK, "replace")
+        was_cut = error.start >= len(body) - 3 and not body[: error.start].isascii()
+        return body.decode("utf-8" if was_cut else _FALLBACK, "replace")
 
 
 def _encoding(name: str) -> str:

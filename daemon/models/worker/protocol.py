@@ -1,18 +1,16 @@
-"""What host and worker say to each other: one dataclass a frame, JSON on the wire.
+"""What host and worker say to each other: one named tuple a frame, JSON on the wire.
 
 Calls are numbered by the host and never reused within one worker. Every Generate and Count ends in
 exactly one Done, Counted or Failed; a Cancel of an unknown call is ignored.
 """
 
-import dataclasses
 import json
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from daemon.models.worker import frames
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Load:
+class Load(NamedTuple):
     """The first frame to a worker. `cells` bounds the tokens of all sequences together."""
 
     path: str
@@ -24,8 +22,7 @@ class Load:
     threads: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Generate:
+class Generate(NamedTuple):
     """One generation; `messages` are (speaker, content) pairs, `schema` is JSON Schema text.
 
     `thinking_tokens` are beside `max_tokens`; 0 turns thinking off.
@@ -44,32 +41,27 @@ class Generate:
     thinking_tokens: int = 0
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Cancel:
+class Cancel(NamedTuple):
     call: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Count:
+class Count(NamedTuple):
     call: int
     texts: list[str]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(NamedTuple):
     """End at once; nothing is answered any more."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Loading:
+class Loading(NamedTuple):
     """Bytes of the file that are loaded, of all."""
 
     done: int
     total: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(NamedTuple):
     """The model serves. `notes` say in whole sentences what it cannot do or does otherwise."""
 
     template: str
@@ -78,14 +70,12 @@ class Ready:
     notes: list[str]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Queued:
+class Queued(NamedTuple):
     call: int
     ahead: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Prefill:
+class Prefill(NamedTuple):
     """Prompt tokens that are in memory, of all."""
 
     call: int
@@ -93,8 +83,7 @@ class Prefill:
     total: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """More of the answer or, where it is `thinking`, of what is thought before it."""
 
     call: int
@@ -105,8 +94,7 @@ class Piece:
 EndReason = Literal["stop", "length", "cancelled"]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """A generation's end; its text is the pieces before it. Thoughts count as completion."""
 
     call: int
@@ -119,8 +107,7 @@ class Done:
     decode_ms: int = 0
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(NamedTuple):
     call: int
     counts: list[int]
 
@@ -128,8 +115,7 @@ class Counted:
 FailureKind = Literal["unavailable", "overflow", "rejected", "broken"]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(NamedTuple):
     """No result for a call, or, with call 0, for the load. `message` is one sentence."""
 
     call: int
@@ -137,8 +123,7 @@ class Failed:
     message: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Beat:
+class Beat(NamedTuple):
     """Sent about every second. `steps` grows with each batch, so a stuck one can be noticed."""
 
     steps: int
@@ -157,8 +142,8 @@ _FROM_WORKER = {
 
 def encode(frame: ToWorker | FromWorker) -> bytes:
     """The frame's payload; lone surrogates survive as escapes."""
-    fields = {name: getattr(frame, name) for name in frame.__dataclass_fields__}
-    return json.dumps([type(frame).__name__, fields], separators=(",", ":")).encode()
+    named = [type(frame).__name__, frame._asdict()]
+    return json.dumps(named, separators=(",", ":")).encode()
 
 
 def decode_to_worker(payload: bytes) -> ToWorker:

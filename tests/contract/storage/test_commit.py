@@ -1,7 +1,6 @@
 """What a commit keeps, and that it keeps all of it or nothing."""
 
 import random
-from dataclasses import replace
 
 import pytest
 
@@ -103,7 +102,7 @@ async def test_an_event_of_an_unknown_task_is_refused(store: Store) -> None:
     history = histories.random_history(1, 40)
     orphan = next(one for one in history.recorded if one.event.type == "task_state_changed")
     with pytest.raises(ValueError, match="never began"):
-        await store.commit([replace(orphan, seq=1)], [])
+        await store.commit([orphan._replace(seq=1)], [])
     assert await store.head_seq() == 0
 
 
@@ -113,7 +112,7 @@ async def test_what_the_log_began_cannot_begin_again(store: Store) -> None:
     await keep(store, play.history)
     for first in play.history.recorded:
         with pytest.raises((ValueError, errors.StorageFault)):
-            await store.commit([replace(first, seq=3)], [])
+            await store.commit([first._replace(seq=3)], [])
     assert await store.head_seq() == 2
 
 

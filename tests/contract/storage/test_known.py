@@ -1,7 +1,6 @@
 """What a store knows of the ids in a write by an RPC."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
 
@@ -93,7 +92,7 @@ async def test_client_keys_last_thirty_days(store: Store) -> None:
     await store.commit([], [key_record("old"), key_record("new", histories.START_MS + DAY_MS)])
     play.move(play.history.folded.tasks[task_id], state.TaskState.RUNNING)
     later_ms = histories.START_MS + 30 * DAY_MS + 1
-    later = replace(play.history.recorded[-1], at_ms=later_ms)
+    later = play.history.recorded[-1]._replace(at_ms=later_ms)
     await store.commit([later], [])
     assert (await store.known(submit("old"))).key_reply is None
     assert (await store.known(submit("new"))).key_reply is not None

@@ -27,8 +27,18 @@ STUBBORN = {
     "double fork and setsid": "((setsid sleep $TOKEN &) &); echo on; wait; sleep $TOKEN",
     "deaf to signals": "trap '' TERM HUP INT; (setsid sleep $TOKEN) & echo on; wait",
     "no output left": "setsid bash -c 'exec 1>&- 2>&-; sleep $TOKEN & wait' & echo on; wait",
+    "a script": "bash stubborn.sh $TOKEN",
+    "a script in the midst": "(sleep $TOKEN & setsid sleep $TOKEN &); echo on; wait; sleep $TOKEN;"
+    " bash stubborn.sh 0",
     "a session in a session": "setsid bash -c 'setsid sleep $TOKEN & echo on; wait' & wait",
 }
+
+
+@pytest.fixture(autouse=True)
+def script(tmp_path: Path) -> None:
+    """A command with a script is watched by a process of its own."""
+    content = "(setsid sleep $1 & trap '' TERM; sleep $1) & echo on; wait"
+    (tmp_path / "stubborn.sh").write_text(content)
 
 
 async def gone(token: str) -> bool:

@@ -1,7 +1,5 @@
 """Messages that come in: what they begin, what is refused, and repeated client keys."""
 
-from dataclasses import replace
-
 import pytest
 
 from daemon.decide import orchestrator
@@ -92,7 +90,7 @@ def test_a_missing_artifact_is_refused_by_name() -> None:
     scene = scenes.Scene()
     stamped = scene.stamp(moves.submission("hi", None))
     known = inputs.Known(missing_artifact=ids.ArtifactId("feed"))
-    step = orchestrator.decide(scene.rules, scene.world, replace(stamped, known=known))
+    step = orchestrator.decide(scene.rules, scene.world, stamped._replace(known=known))
     assert isinstance(step.reply, decisions.Rejected)
     assert "feed" in step.reply.message
     assert step.events == ()
