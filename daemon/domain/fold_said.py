@@ -5,7 +5,7 @@ The fold of live tasks and the stores' projections of ended ones both use these,
 
 from typing import Protocol
 
-from daemon.domain import events, ids, world
+from daemon.domain import events, ids, messages, world
 
 
 class Call(Protocol):
@@ -42,7 +42,9 @@ def of_call(call: Call, event: events.ToolCallEnded) -> world.Said | None:
 
 
 def of_hearing(event: events.ModelCallStarted) -> tuple[world.Said, ...]:
-    """The further messages that the thinker hears of."""
+    """The further messages that the thinker hears of; no other role is told of them."""
+    if event.purpose is not messages.Purpose.THINK:
+        return ()
     return tuple(world.Said(kind="steered", content=text) for text in event.heard)
 
 

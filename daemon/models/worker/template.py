@@ -17,6 +17,8 @@ from collections.abc import Mapping, Sequence
 
 import jinja2
 import jinja2.ext
+import jinja2.nodes
+import jinja2.parser
 import jinja2.sandbox
 
 CHATML = (
@@ -90,6 +92,16 @@ _ADAPTATIONS = (
 )
 
 
+class _Generation(jinja2.ext.Extension):
+    """`generation` blocks say to trainers what an assistant said; here they are what they hold."""
+
+    tags = {"generation"}
+
+    def parse(self, parser: jinja2.parser.Parser) -> list[jinja2.nodes.Node]:
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
 class Template:
     """A compiled template with the adaptation that a probe found it to need.
 
@@ -105,7 +117,7 @@ class Template:
         self.source = source
         self._tokens = {"bos_token": begin, "eos_token": end}
         environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
-            trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols]
+            trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols, _Generation]
         )
         environment.globals["raise_exception"] = _refuse
         environment.globals["strftime_now"] = _strftime_now

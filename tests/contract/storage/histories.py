@@ -146,6 +146,8 @@ class Play(thinking.Thinking):
                     role=messages.Role.THINKER,
                     attempt=1 if failed is None else failed.attempt + 1,
                     replaces=None if failed is None else failed.call_id,
+                    purpose=self.dice.choice((messages.Purpose.THINK, messages.Purpose.COMPILE)),
+                    heard=task.steered[: self.dice.randint(0, 3)],
                 ),
             )
         elif chance < 0.75:
@@ -171,6 +173,7 @@ class Play(thinking.Thinking):
                 direct=self.dice.random() < 0.3,
                 repeats=repeats,
                 step_id=self._step(task),
+                words=self.dice.choice((None, self.content(task.conversation_id))),
             ),
         )
 

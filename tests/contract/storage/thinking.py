@@ -30,7 +30,10 @@ class Thinking(author.Author):
         elif chance < 0.7:
             source = self.dice.choice(list(events.DirectiveSource))
             kind = self.dice.choice(_DIRECTIVES)
-            taken = events.DirectiveTaken(task_id=task.task_id, kind=kind, source=source)
+            words = self.content(chat) if self.dice.random() < 0.5 else None
+            taken = events.DirectiveTaken(
+                task_id=task.task_id, kind=kind, source=source, words=words
+            )
             self.tell(task, taken)
         else:
             self.plan(task, self.dice.randint(1, 4))

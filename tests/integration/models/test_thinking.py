@@ -236,6 +236,17 @@ async def test_what_a_real_model_only_thought_is_no_answer(
     assert len(feed.thoughts) > 1
 
 
+async def test_with_a_schema_a_real_model_does_not_end_within_its_thought(
+    start: Any, ask: Any, feed: Any, reasoning_path: pathlib.Path
+) -> None:
+    schema = json.dumps({"enum": ["Paris", "Rome"]})
+    request = ask("What is the capital of France?", thinking_tokens=40, json_schema=schema)
+    result = await start(path=reasoning_path).generate(request, feed)
+    assert json.loads(result.text) in ("Paris", "Rome")
+    assert result.reasoning == "The capital of France is Paris."
+    assert "".join(feed.pieces) == result.text
+
+
 async def test_a_real_model_thinks_answers_and_goes_on(
     start: Any, ask: Any, feed: Any, feeds: Any, reasoning_path: pathlib.Path
 ) -> None:

@@ -146,6 +146,13 @@ def test_a_grammar_binds_the_answer_alone(
     assert written == expected
 
 
+@pytest.mark.parametrize("thinking_tokens", [1, 9])
+def test_an_answer_after_a_thought_is_bounded_with_a_grammar_too(thinking_tokens: int) -> None:
+    tokens = ["t", *["</think>"] * (thinking_tokens > 1), *["["] * 9]
+    written = write(tokens, 3, thinking_tokens, grammar=True, inside=THINK)
+    assert (written.thought, written.answer, written.full) == ("t", "[[[", True)
+
+
 def test_with_a_grammar_a_reply_does_not_end_within_a_thought() -> None:
     made = reply.Reply(MARKS, reply.Bounds(9, 9, grammar=True), THINK)
     made.take(b"t")

@@ -34,7 +34,13 @@ DROPS_TOOLS = (
     "{% for message in messages %}{% if message['role'] != 'tool' %}"
     "{{ '<' + message['role'] + '>' + message['content'] }}{% endif %}{% endfor %}"
 )
+FOR_TRAINING = (
+    "{% for m in messages %}{{ '<' + m['role'] + '>' }}{% if m['role'] == 'assistant' %}"
+    "{% generation %}{{ m['content'] }}{% endgeneration %}{% else %}{{ m['content'] }}{% endif %}"
+    "{% endfor %}{{ '<assistant>' }}"
+)
 FAITHFUL = {
+    "for training": FOR_TRAINING,
     "chatml": template.CHATML,
     "plain": template.PLAIN,
     "llama 2": LLAMA_2,

@@ -45,7 +45,7 @@ def test_what_is_said_of_every_task_is_what_its_fold_said() -> None:
         found[row.task_id] += row.said
     assert found == expected
     kinds = {said.kind for each in found.values() for said in each}
-    assert kinds == {"note", "skill", "call", "plan", "step", "refused", "steered"}
+    assert kinds == {"note", "skill", "call", "plan", "step", "refused", "steered", "words"}
 
 
 def said_until(
