@@ -35,6 +35,8 @@ RPC_INPUTS = (
     inputs.ProvideSecret,
     inputs.TrustProject,
     inputs.RegisterProject,
+    inputs.SetProfile,
+    inputs.SetSkill,
     inputs.CreateToken,
     inputs.RevokeToken,
 )

@@ -204,7 +204,7 @@ def _thought(
         router.refuse(current, task, call.call_id, text, _SILENT, _MOST_SILENCES)
         return
     wanted = parse.reply(result.text)
-    if wanted is None and current.rules.compiles:
+    if wanted is None and current.rules.compiles and current.kit(task).tools:
         engine.proceed(current, task)
         return
     if wanted is None:
