@@ -23,6 +23,7 @@ import structlog
 
 from daemon import exits, interpreter, kits, logs, model_slots, workplace
 from daemon.config import settings as configured
+from daemon.decide import profiles
 from daemon.domain import errors, inputs, redaction, views
 from daemon.history import histories
 from daemon.models import slots
@@ -175,7 +176,7 @@ class Daemon:
             await parts.listening.set_serving(True)
             watched.start("policy", self._prepare_calls(parts))
             _log.info("serving", addresses=bound, head_seq=parts.publish.head_seq)
-            for notice in self._chosen.notices:
+            for notice in (*self._chosen.notices, *parts.models.notices):
                 _log.warning("notice", text=notice)
             if await _first(stop, watched):
                 await self._abandon(parts)
@@ -193,7 +194,9 @@ class Daemon:
         found = await kits.offered(self._chosen.daemon, self._build)
         self._notices += found.notices
         offered = found.tools
-        rules = kits.rules(self._chosen, {name: tool.spec for name, tool in offered.items()})
+        specs = {name: tool.spec for name, tool in offered.items()}
+        rules = kits.rules(self._chosen, specs, await store.presets())
+        self._notices += (*kits.notices(rules), *models.notices)
         current = await resume.load(store)
         known = credentials.load(self._token, await store.live_tokens())
         kept = contents.Contents(store)
@@ -223,7 +226,7 @@ class Daemon:
                 box,
                 publish,
                 limits.history_exchanges,
-                self._chosen.skills,
+                lambda: runtime.rules.skills,
             ),
             self._tool_calls(
                 offered, calls_at, judging, secrets, store.artifacts, kept, box, publish
@@ -257,6 +260,8 @@ class Daemon:
             self._chosen.daemon.owner.is_owner,
             own,
             history,
+            lambda: runtime.rules,
+            models,
         )
         listening = server.Server(
             served,
@@ -325,7 +330,7 @@ class Daemon:
             resident_bytes=psutil.Process(os.getpid()).memory_info().rss,
             draining=self._draining,
             slots=models.views(),
-            notices=self._notices,
+            notices=(*self._notices, *profiles.lost(runtime.rules, current.settings)),
         )
 
     async def _abandon(self, parts: Parts) -> None:

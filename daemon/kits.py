@@ -1,4 +1,4 @@
-"""Puts together what decisions depend on: the tools, the fixed part of prompts, and schemas."""
+"""Puts together what decisions depend on: the tools, the settings by role, and the profiles."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import structlog
 
 from daemon.config import settings as configured
-from daemon.decide import calls, catalogue, schemas, turn
+from daemon.decide import profiles, turn
+from daemon.domain import messages, presets
+from daemon.models import slots
 from tools import contract, plugins, registry
 
 _log = structlog.get_logger(__name__)
@@ -51,27 +53,50 @@ async def offered(chosen: configured.DaemonFile, build: registry.Build) -> Offer
     )
 
 
-def rules(chosen: configured.Settings, specs: Mapping[str, contract.ToolSpec]) -> turn.Rules:
-    """The rules of one daemon, fixed while it runs."""
-    return turn.Rules(
-        limits=chosen.daemon.limits,
-        tools=specs,
-        kits={"": kit(chosen.system_prompt, specs)},
-        prompts=chosen.prompts,
+def rules(
+    chosen: configured.Settings,
+    specs: Mapping[str, contract.ToolSpec],
+    kept: presets.Kept,
+) -> turn.Rules:
+    """The rules of one daemon as it starts; `kept` is what was set before."""
+    basis = turn.Basis(
+        system_prompt=chosen.system_prompt,
+        generation=_generation(chosen.models),
+        profiles=chosen.profiles,
         skills=chosen.skills,
-        compiles=chosen.compiles,
-        criticizes=chosen.daemon.agent.critic,
-        owners=chosen.daemon.owner,
+    )
+    return profiles.made(
+        turn.Rules(
+            limits=chosen.daemon.limits,
+            tools=specs,
+            kits={},
+            prompts=chosen.prompts,
+            basis=basis,
+            kept=kept,
+            compiles=chosen.compiles,
+            criticizes=chosen.daemon.agent.critic,
+            owners=chosen.daemon.owner,
+        )
     )
 
 
-def kit(system: str, specs: Mapping[str, contract.ToolSpec]) -> turn.Kit:
-    """What tasks work with that may use these tools; the coder's own is not in the catalogue."""
-    codes = calls.EDITS in specs
-    shown = {name: spec for name, spec in specs.items() if name != calls.EDITS}
-    return turn.Kit(
-        system_prompt=catalogue.fixed_part(system, shown.values(), codes),
-        tools=shown,
-        codes=codes,
-        directive_schema=schemas.directive(shown, codes),
+def _generation(models: configured.ModelsFile) -> presets.Generations:
+    """How each role generates: as its slot says, with what the role says over it."""
+    found: dict[messages.Role, presets.Generation] = {}
+    for role in messages.Role:
+        slot = models.slots.get(slots.names(models.roles, role)[0])
+        below = slot.generation if isinstance(slot, configured.GgufSlot) else presets.Generation()
+        merged = presets.merged((below, models.generation.get(role, presets.Generation())))
+        if merged != presets.Generation():
+            found[role] = merged
+    return found
+
+
+def notices(made: turn.Rules) -> tuple[str, ...]:
+    """What of the profiles cannot be as it is written."""
+    return tuple(
+        f"profiles.{name}.tools: there is no {tool}"
+        for name, profile in sorted(profiles.named(made).items())
+        for tool in profile.tools or ()
+        if tool not in {*made.tools, *registry.NAMES}
     )

@@ -130,6 +130,7 @@ def _say(run: Run, one: events.Recorded, began_ms: dict[str, int]) -> str:
     match event:
         case events.TaskSubmitted():
             skill = f" with the skill {event.skill}" if event.skill else ""
+            skill += f" with the profile {event.profile}" if event.profile else ""
             what = "summary wanted" if event.kind is events.TaskKind.COMPACT else "submitted"
             return f"{what}{skill}: {_short(run, event.text)}"
         case events.TaskStateChanged():

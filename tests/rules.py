@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from daemon.decide import schemas, turn
-from daemon.domain import limits, messages, principals
+from daemon.domain import limits, messages, presets, principals
 from tools import contract
 
 
@@ -14,7 +14,7 @@ def plain(
     owners: principals.Owners | None = None,
     compiles: bool = False,
     criticizes: bool = False,
-    skills: Mapping[str, turn.Skill] | None = None,
+    skills: Mapping[str, presets.Skill] | None = None,
 ) -> turn.Rules:
     """Rules with these tools; nothing is compiled or criticized unless said."""
     codes = "apply_edits" in tools
@@ -25,7 +25,9 @@ def plain(
         codes=codes,
         directive_schema=schemas.directive(shown, codes),
     )
+    basis = turn.Basis(system_prompt=system, skills=skills or {})
     return turn.Rules(
+        basis=basis,
         limits=bounds or limits.Limits(),
         tools=tools,
         kits={"": kit},

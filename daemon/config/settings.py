@@ -10,9 +10,8 @@ from typing import Annotated, Literal, TypeVar
 
 import pydantic
 
-from daemon.config import layers, texts, upgrade
-from daemon.decide import turn
-from daemon.domain import base, errors, limits, messages, principals
+from daemon.config import layers, profiles, texts, upgrade
+from daemon.domain import base, errors, limits, messages, presets, principals
 
 SCRIPTED_PREFIX = "scripted:"
 
@@ -97,6 +96,7 @@ class GgufSlot(base.Value):
     places: int = pydantic.Field(default=2, ge=1, le=64)
     gpu_layers: int = pydantic.Field(default=-1, ge=-1)
     threads: int = pydantic.Field(default=0, ge=0)
+    generation: presets.Generation = presets.Generation()
 
 
 class ScriptedSlot(base.Value):
@@ -123,6 +123,8 @@ class ModelsFile(base.Value):
     version: int
     slots: dict[str, Slot]
     roles: dict[messages.Role, tuple[str, ...]]
+    generation: dict[messages.Role, presets.Generation] = {}
+    """By role, over the slot's own."""
 
     @pydantic.model_validator(mode="after")
     def _roles_name_slots(self) -> "ModelsFile":
@@ -134,6 +136,7 @@ class ModelsFile(base.Value):
                     raise ValueError(f"roles.{role}: there is no slot {name}")
         if messages.Role.THINKER not in self.roles:
             raise ValueError("roles.thinker: name at least one slot")
+        presets.check_roles(self.generation)
         return self
 
 
@@ -155,7 +158,8 @@ class Settings:
     models: ModelsFile
     system_prompt: str
     prompts: Mapping[messages.Purpose, str]
-    skills: Mapping[str, turn.Skill]
+    skills: Mapping[str, presets.Skill]
+    profiles: Mapping[str, presets.Profile]
     notices: tuple[str, ...]
 
     @property
@@ -169,7 +173,7 @@ class Settings:
 
 _DAEMON_SECTIONS = frozenset(DaemonFile.model_fields) - {"version"}
 _MODELS_SECTIONS = frozenset(ModelsFile.model_fields) - {"version"}
-_File = TypeVar("_File", DaemonFile, ModelsFile)
+_File = TypeVar("_File", DaemonFile, ModelsFile, profiles.ProfilesFile)
 
 
 def load(places: Places, variables: Mapping[str, str]) -> Settings:
@@ -185,6 +189,7 @@ def load(places: Places, variables: Mapping[str, str]) -> Settings:
     if places.models_file is not None:
         given = places.models_file
         _add_file(models_layers, "models.toml", given, faults, notices, must_exist=True)
+    profile_layers = profiles.replaced(_collect(profiles.FILE, places, faults, notices))
     models_layers = [_with_paths(layer) for layer in models_layers]
     daemon_layers.append(layers.environment(variables, _DAEMON_SECTIONS))
     models_layers.append(layers.environment(variables, _MODELS_SECTIONS))
@@ -193,12 +198,14 @@ def load(places: Places, variables: Mapping[str, str]) -> Settings:
         daemon_layers.append(layers.Layer("--listen", listen))
     daemon = _check(DaemonFile, daemon_layers, faults)
     models = _check(ModelsFile, models_layers, faults)
-    if daemon is None or models is None or faults:
+    named = _check(profiles.ProfilesFile, profile_layers, faults)
+    if daemon is None or models is None or named is None or faults:
         raise errors.ConfigFault(faults)
     folders = (places.xdg_config, places.config_folder)
     read = texts.prompts(folders)
     skills = texts.skills(folders)
-    return Settings(daemon, models, read.system, read.by_purpose, skills, tuple(notices))
+    told = tuple(notices)
+    return Settings(daemon, models, read.system, read.by_purpose, skills, named.profiles, told)
 
 
 def _collect(

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+import pydantic
+
 from daemon.config import layers
-from daemon.decide import turn
-from daemon.domain import errors, messages
+from daemon.domain import errors, messages, presets
 
 _SYSTEM = "system.md"
 _FENCE = "---"
 _KEYWORDS = "keywords:"
-_MOST_SKILL_CHARS = 4000
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def _read(path: Path) -> str:
         raise errors.ConfigFault([f"{path}: cannot be read: {error}"]) from error
 
 
-def skills(folders: Sequence[Path | None]) -> dict[str, turn.Skill]:
+def skills(folders: Sequence[Path | None]) -> dict[str, presets.Skill]:
     """Every skill by its file's name; an owner's own takes the place of ours of that name.
 
     Raises:
@@ -75,7 +75,7 @@ def skills(folders: Sequence[Path | None]) -> dict[str, turn.Skill]:
     return found
 
 
-def skill(name: str, text: str) -> turn.Skill:
+def skill(name: str, text: str) -> presets.Skill:
     """A skill of its file's text.
 
     Raises:
@@ -88,7 +88,11 @@ def skill(name: str, text: str) -> turn.Skill:
     if not keywords or not text.strip().startswith(_FENCE):
         how = "begin it with a line ---, a line `keywords: one, two`, and a line ---"
         raise errors.ConfigFault([f"{name}: the skill names no keywords: {how}"])
-    if len(rest) > _MOST_SKILL_CHARS:
-        limit = f"at most {_MOST_SKILL_CHARS} characters"
+    if len(rest) > presets.MOST_SKILL_CHARS:
+        limit = f"at most {presets.MOST_SKILL_CHARS} characters"
         raise errors.ConfigFault([f"{name}: the skill has {len(rest)} characters; {limit}"])
-    return turn.Skill(text=rest.strip(), keywords=keywords)
+    try:
+        return presets.Skill(text=rest.strip(), keywords=keywords)
+    except pydantic.ValidationError as error:
+        said = [one["msg"].removeprefix("Value error, ") for one in error.errors()]
+        raise errors.ConfigFault([f"{name}: {one}" for one in said]) from error

@@ -49,7 +49,7 @@ class NewDefault:
 
 
 Step = Rename | Add | NewDefault
-STEPS: Mapping[str, Sequence[Step]] = {"daemon.toml": (), "models.toml": ()}
+STEPS: Mapping[str, Sequence[Step]] = {"daemon.toml": (), "models.toml": (), "profiles.toml": ()}
 
 
 def bring_up(

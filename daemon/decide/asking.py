@@ -84,7 +84,7 @@ def gather(current: turn.Turn, task: world.Task, call: Wanted) -> None:
             conversation_id=task.conversation_id,
             submitted_seq=task.submitted_seq,
             role=call.role,
-            asked=task.asked,
+            asked=moment(task),
             heard=heard(task, call),
             summarized=task.summarized,
             system=current.kit(task).system_prompt,
@@ -92,6 +92,15 @@ def gather(current: turn.Turn, task: world.Task, call: Wanted) -> None:
             correlation_id=task.correlation_id,
         )
     )
+
+
+def moment(task: world.Task) -> int:
+    """What tells a gathering from earlier ones of a task.
+
+    It grows with each model call and with each result of a tool call: after either another model
+    call may be wanted, and what was gathered before is for none.
+    """
+    return task.asked + sum(call.ended for call in task.calls)
 
 
 def heard(task: world.Task, call: Wanted) -> tuple[ids.ContentId, ...]:

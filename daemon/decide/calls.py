@@ -123,6 +123,11 @@ def is_waiting(task: world.Task, call: world.ToolCall) -> bool:
     return waits_for_yes or task.secret_call == call.call_id
 
 
+def in_flight(task: world.Task) -> tuple[world.ToolCall, ...]:
+    """The open calls of a RUNNING task that are looked at or run now."""
+    return tuple(call for call in task.open_calls() if not is_waiting(task, call))
+
+
 def inspect(current: turn.Turn, task: world.Task, call: world.ToolCall) -> None:
     """Have a call looked at."""
     current.act(decisions.InspectCall(site=site(current, task, call)))

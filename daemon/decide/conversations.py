@@ -19,7 +19,7 @@ def create(
     current: turn.Turn, given: inputs.CreateConversation
 ) -> decisions.Reply | decisions.Rejected:
     """Begin a conversation."""
-    refused = _unknown_profile(current, given.profile)
+    refused = unknown_profile(current, given.profile)
     if refused is not None:
         return refused
     conversation_id = current.ids.conversation()
@@ -43,7 +43,7 @@ def update(
     """Change what is set; another folder only while nothing works in the old one."""
     if not current.known.conversation_exists:
         return _none(given.conversation_id)
-    refused = _unknown_profile(current, given.profile or "")
+    refused = unknown_profile(current, given.profile or "")
     if refused is not None:
         return refused
     moves = given.folder is not None
@@ -64,7 +64,8 @@ def update(
     return decisions.ConversationKept(conversation_id=given.conversation_id)
 
 
-def _unknown_profile(current: turn.Turn, profile: str) -> decisions.Rejected | None:
+def unknown_profile(current: turn.Turn, profile: str) -> decisions.Rejected | None:
+    """The refusal of a profile that there is not; an empty name is the default's."""
     if profile in current.rules.kits:
         return None
     known = ", ".join(sorted(name for name in current.rules.kits if name)) or "none"
@@ -111,6 +112,7 @@ def compact(
         conversation_id=given.conversation_id,
         origin=given.origin,
         text=current.keep(given.conversation_id, _COMPACT_TEXT),
+        profile=current.profile(given.conversation_id),
         kind=events.TaskKind.COMPACT,
     )
     current.record(submitted, given.conversation_id, given.correlation_id, task_id)

@@ -26,15 +26,13 @@ def proceed(current: turn.Turn, task: world.Task) -> None:
         task = planning.advance(current, task)
     if task.state is not state.TaskState.RUNNING or task.model_call is not None:
         return
-    open_calls = task.open_calls()
-    in_flight = [call for call in open_calls if not calls.is_waiting(task, call)]
     next_call = asking.wanted(task)
     if task.follows_plan and next_call is not None:
         asking.gather(current, task, next_call)
         return
-    if in_flight:
+    if calls.in_flight(task):
         return
-    if open_calls:
+    if task.open_calls():
         _wait(current, task)
         return
     unknown = task.unknown_calls()
@@ -82,11 +80,11 @@ def not_inspected(
 ) -> None:
     """What the call names cannot be inspected: it fails, and the turn goes on with the reason.
 
-    Without the project's folder nothing can: the call waits as it is until a person says go on.
+    Without the project's folder nothing can: a call that is the last in flight waits as it is until
+    a person says go on.
     """
-    if parks:
-        if not any(one.status is world.CallStatus.STARTED for one in task.open_calls()):
-            current.change_state(task, state.TaskState.PARKED, message)
+    if parks and task.model_call is None and calls.in_flight(task) == (call,):
+        current.change_state(task, state.TaskState.PARKED, message)
         return
     if call.status is not world.CallStatus.STARTED:
         refuse(current, task, call, message)

@@ -79,7 +79,7 @@ def make(
 def advance(current: turn.Turn, task: world.Task) -> world.Task:
     """Judge what was tried, where no critic has to, and begin what may begin."""
     for step in task.plan:
-        if step.status is _Status.TRIED and not _asks_critic(current, step):
+        if step.status is _Status.TRIED and not _asks_critic(current, task, step):
             task = judged(current, task, step, by_outcome(step), ())
             if task.state is not state.TaskState.RUNNING:
                 return task
@@ -97,9 +97,12 @@ def advance(current: turn.Turn, task: world.Task) -> world.Task:
     return task
 
 
-def _asks_critic(current: turn.Turn, step: world.Step) -> bool:
+def _asks_critic(current: turn.Turn, task: world.Task, step: world.Step) -> bool:
     """The critic looks at what was done; a call that was refused has its reason already."""
-    return current.rules.criticizes and step.planned.kind != "respond" and not step.unjudged
+    wanted = current.kit(task).criticizes
+    if wanted is None:
+        wanted = current.rules.criticizes
+    return wanted and step.planned.kind != "respond" and not step.unjudged
 
 
 def by_outcome(step: world.Step) -> directives.Recovery:

@@ -8,7 +8,9 @@ from daemon.decide import (
     endings,
     engine,
     grants,
+    profiles,
     projects,
+    skills,
     submitting,
     tokens,
     turn,
@@ -77,6 +79,10 @@ def _carry_out(current: turn.Turn, given: inputs.RpcInput) -> decisions.Reply | 
             return projects.trust(current, given)
         case inputs.RegisterProject():
             return projects.register(current, given)
+        case inputs.SetProfile():
+            return profiles.set_one(current, given)
+        case inputs.SetSkill():
+            return skills.set_one(current, given)
         case inputs.CreateToken():
             return tokens.create(current, given)
         case inputs.RevokeToken():

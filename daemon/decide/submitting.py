@@ -2,7 +2,7 @@
 
 import datetime
 
-from daemon.decide import calls, intent, skills, turn
+from daemon.decide import calls, conversations, intent, skills, turn
 from daemon.domain import (
     decisions,
     errors,
@@ -59,10 +59,11 @@ def _refused(current: turn.Turn, given: inputs.SubmitTask) -> decisions.Rejected
             f"There is no conversation {given.conversation_id}. "
             "Leave conversation_id empty to start a new one.",
         )
-    if (given.mode is not None or given.folder) and given.conversation_id is not None:
+    begins = given.mode is not None or given.folder or given.profile
+    if begins and given.conversation_id is not None:
         return _reject(
             _KIND.INVALID,
-            "mode and folder are for a new conversation; change this one's with "
+            "mode, folder and profile are for a new conversation; change this one's with "
             "Conversations.Update.",
         )
     if current.known.missing_artifact is not None:
@@ -70,7 +71,7 @@ def _refused(current: turn.Turn, given: inputs.SubmitTask) -> decisions.Rejected
             _KIND.NOT_FOUND,
             f"There is no artifact {current.known.missing_artifact}. Send it with Artifacts.Put.",
         )
-    return None
+    return conversations.unknown_profile(current, given.profile)
 
 
 def _begin_conversation(
@@ -87,6 +88,7 @@ def _begin_conversation(
         title=current.keep(conversation_id, title, taint) if title else None,
         mode=given.mode or verdicts.Mode.BUILD,
         folder=given.folder or "",
+        profile=given.profile,
     )
     current.record(created, conversation_id, given.correlation_id)
     return conversation_id
@@ -117,8 +119,8 @@ def _begin_task(
 ) -> decisions.Reply:
     task_id = current.ids.task()
     seq = current.next_seq
-    profile = current.world.setting(conversation_id).profile
-    kit = current.rules.kits.get(profile) or current.rules.kits[""]
+    profile = current.profile(conversation_id)
+    kit = current.rules.kits[profile]
     command = intent.explicit_command(given.text)
     direct = command is not None and calls.SHELL in kit.tools
     submitted = events.TaskSubmitted(
@@ -128,8 +130,9 @@ def _begin_task(
         text=current.keep(conversation_id, given.text, taint),
         attachments=given.attachments,
         skill=skills.chosen(given.text, current.rules.skills) if kit.uses_skills else "",
+        profile=profile,
         urls=() if taint else intent.addresses(given.text),
-        note="" if direct else _note(current, conversation_id),
+        note="" if direct else _note(current, conversation_id, kit),
     )
     current.record(submitted, conversation_id, given.correlation_id, task_id)
     task = current.taint(current.world.tasks[task_id], taint)
@@ -149,13 +152,13 @@ def _of_origin(origin: principals.Origin) -> taints.Taint:
     return (taints.Source(kind=taints.Kind.FORWARDED, source_id=origin.message_id),)
 
 
-def _note(current: turn.Turn, conversation_id: ids.ConversationId) -> str:
+def _note(current: turn.Turn, conversation_id: ids.ConversationId, kit: turn.Kit) -> str:
     """The time and the place, which a model cannot know."""
     settings = current.world.setting(conversation_id)
     zone = datetime.timezone(datetime.timedelta(minutes=current.utc_offset_minutes))
     now = datetime.datetime.fromtimestamp(current.at_ms / 1000, zone)
     said = [f"It is {now:%A, %Y-%m-%d %H:%M} {now:%z}"]
-    if settings.folder:
+    if settings.folder and kit.tools:
         said.append(f"the project is {settings.folder}; read its AGENTS.md, if it has one, first")
     if settings.mode is verdicts.Mode.PLAN:
         said.append("only plan: nothing may be changed")

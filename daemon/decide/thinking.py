@@ -32,7 +32,7 @@ NOTHING_TO_COMPACT = "There is nothing to summarize yet."
 def context_gathered(current: turn.Turn, task: world.Task, given: inputs.ContextGathered) -> None:
     """Start the model call that the context was gathered for."""
     wanted = asking.wanted(task)
-    if task.model_call is not None or given.asked != task.asked or wanted is None:
+    if task.model_call is not None or given.asked != asking.moment(task) or wanted is None:
         return
     if given.heard != asking.heard(task, wanted):
         asking.gather(current, task, wanted)  # a further message came meanwhile
@@ -142,7 +142,7 @@ def _begin(
 def context_failed(current: turn.Turn, task: world.Task, given: inputs.ContextFailed) -> None:
     """The slot could not even count: that is a model call that failed, with the same ways on."""
     wanted = asking.wanted(task)
-    if task.model_call is not None or given.asked != task.asked or wanted is None:
+    if task.model_call is not None or given.asked != asking.moment(task) or wanted is None:
         return
     call_id = current.ids.call()
     task = _begin(current, task, wanted, call_id)
@@ -204,7 +204,7 @@ def _thought(
         router.refuse(current, task, call.call_id, text, _SILENT, _MOST_SILENCES)
         return
     wanted = parse.reply(result.text)
-    if wanted is None and current.rules.compiles:
+    if wanted is None and current.rules.compiles and current.kit(task).tools:
         engine.proceed(current, task)
         return
     if wanted is None:
@@ -345,6 +345,8 @@ def _go_on(
     match after:
         case retry.AfterFault.REPEAT | retry.AfterFault.SHRINK:
             engine.proceed(current, task)
+        case retry.AfterFault.WAIT if calls.in_flight(task):
+            pass  # it is asked for again when the first of them has ended
         case retry.AfterFault.WAIT:
             current.change_state(task, state.TaskState.MODEL_UNAVAILABLE, message)
         case retry.AfterFault.FAIL:

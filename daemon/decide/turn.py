@@ -15,6 +15,7 @@ from daemon.domain import (
     inputs,
     limits,
     messages,
+    presets,
     principals,
     state,
     taints,
@@ -46,19 +47,26 @@ class Kit(base.Value):
     directive_schema: str = ""
     generation: Mapping[messages.Role, Generation] = {}
     uses_skills: bool = True
+    criticizes: bool | None = None
+    """Whether steps are judged, where it differs from the daemon's setting."""
 
 
-class Skill(base.Value):
-    """A method in words, and the keywords of a message that call for it."""
+class Basis(base.Value):
+    """What files say of all that can be set while the daemon runs, and of what kits are made."""
 
-    text: str
-    keywords: tuple[str, ...]
+    system_prompt: str = ""
+    generation: presets.Generations = {}
+    """By role: the slot's, under the role's own."""
+    profiles: Mapping[str, presets.Profile] = {}
+    skills: Mapping[str, presets.Skill] = {}
 
 
 class Rules(base.Value):
-    """What decisions depend on besides state and input; fixed while the daemon runs.
+    """What decisions depend on besides state and input. Fixed, but for what `profiles` changes.
 
     `tools` are all there are, `kits` by profile; the empty name is the kit of those that have none.
+    `kept` was set while a daemon ran; `skills` and `kits` follow from it and from `basis`, and
+    `pinned` are the kits that tasks began with before they were changed.
     `prompts` says to each role what it has to do. `compiles` when a model of its own makes
     directives of what the thinker says; `criticizes` when one judges the steps of plans.
     """
@@ -67,10 +75,18 @@ class Rules(base.Value):
     tools: Mapping[str, contract.ToolSpec]
     kits: Mapping[str, Kit]
     prompts: Mapping[messages.Purpose, str]
-    skills: Mapping[str, Skill] = {}
+    skills: Mapping[str, presets.Skill] = {}
+    basis: Basis = Basis()
+    kept: presets.Kept = presets.Kept()
+    pinned: Mapping[ids.TaskId, Kit] = {}
     compiles: bool = False
     criticizes: bool = True
     owners: principals.Owners = principals.Owners()
+
+    def kit(self, task: world.Task) -> Kit:
+        """What a task works with: its profile's, or the default where that is gone."""
+        pinned = self.pinned.get(task.task_id)
+        return pinned or self.kits.get(task.profile) or self.kits[""]
 
 
 class Turn:
@@ -97,10 +113,13 @@ class Turn:
         return self.world.tasks.get(task_id)
 
     def kit(self, task: world.Task) -> Kit:
-        """What a task works with: its conversation's profile, or the default where that is gone."""
-        profile = self.world.setting(task.conversation_id).profile
-        kits = self.rules.kits
-        return kits.get(profile) or kits[""]
+        """What a task works with."""
+        return self.rules.kit(task)
+
+    def profile(self, conversation_id: ids.ConversationId) -> str:
+        """The profile of a conversation's next task; empty, the default, where it is gone."""
+        profile = self.world.setting(conversation_id).profile
+        return profile if profile in self.rules.kits else ""
 
     def record(
         self,

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import pydantic
 
-from daemon.domain import base, errors, events, ids, messages, principals, taints, verdicts
+from daemon.domain import base, errors, events, ids, messages, presets, principals, taints, verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +202,16 @@ class ProjectKept(base.Value):
     folder: str
 
 
+class ProfileKept(base.Value):
+    kind: Literal["profile"] = "profile"
+    name: str
+
+
+class SkillKept(base.Value):
+    kind: Literal["skill"] = "skill"
+    name: str
+
+
 class Undone(base.Value):
     """What an undo takes back: the task, its commits, and the calls that cannot be taken back."""
 
@@ -223,6 +233,8 @@ Reply = Annotated[
     | ApprovalKept
     | GrantKept
     | ProjectKept
+    | ProfileKept
+    | SkillKept
     | TokenKept
     | Undone,
     pydantic.Field(discriminator="kind"),
@@ -288,6 +300,20 @@ class ProjectRecord(base.Value):
     created_ms: int
 
 
+class ProfileRecord(base.Value):
+    """A profile that was set, in the place of the one before; None takes it back."""
+
+    name: str
+    profile: presets.Profile | None
+
+
+class SkillRecord(base.Value):
+    """A skill that was set, in the place of the one before; None takes it back."""
+
+    name: str
+    skill: presets.Skill | None
+
+
 class ForgottenRecord(base.Value):
     """Every text of a conversation is to be forgotten."""
 
@@ -301,6 +327,8 @@ Record = (
     | TokenRecord
     | TokenRevoked
     | ProjectRecord
+    | ProfileRecord
+    | SkillRecord
     | ForgottenRecord
 )
 

@@ -59,6 +59,8 @@ class TaskSubmitted(base.Value):
     """Addresses in the message, when the user wrote it: what they lead to was asked for."""
     note: str = ""
     """What its models are told of the time and the place, in the daemon's words."""
+    profile: str = ""
+    """That it works with from its beginning to its end; empty is the default."""
 
 
 class TaskSteered(base.Value):

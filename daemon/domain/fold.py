@@ -76,6 +76,7 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
                 attachments=event.attachments,
                 kind=event.kind,
                 skill=event.skill,
+                profile=event.profile,
                 urls=event.urls,
                 said=fold_said.of_submission(event),
             )

@@ -14,6 +14,7 @@ from daemon.domain import (
     events,
     ids,
     messages,
+    presets,
     principals,
     state,
     taints,
@@ -38,8 +39,9 @@ class SubmitTask(Keyed):
     conversation_id: ids.ConversationId | None = None
     attachments: tuple[ids.ArtifactId, ...] = ()
     mode: verdicts.Mode | None = None
-    """Of the conversation that it begins, as is the project's folder."""
+    """Of the conversation that it begins, as are the project's folder and the profile."""
     folder: str | None = None
+    profile: str = ""
 
 
 class CreateConversation(Keyed):
@@ -131,6 +133,16 @@ class RegisterProject(Keyed):
 
     name: str
     folder: str
+
+
+class SetProfile(Keyed):
+    name: str
+    profile: presets.Profile | None
+
+
+class SetSkill(Keyed):
+    name: str
+    skill: presets.Skill | None
 
 
 class CreateToken(Keyed):
@@ -312,6 +324,8 @@ RpcInput = (
     | ProvideSecret
     | TrustProject
     | RegisterProject
+    | SetProfile
+    | SetSkill
     | CreateToken
     | RevokeToken
 )

@@ -18,6 +18,8 @@ class Limits(base.Value):
     running_tasks: int = pydantic.Field(default=8, ge=1)
     queued_tasks: int = pydantic.Field(default=256, ge=1)
     tokens: int = pydantic.Field(default=64, ge=1)
+    profiles: int = pydantic.Field(default=64, ge=1)
+    skills: int = pydantic.Field(default=64, ge=1)
     task_rounds: int = pydantic.Field(default=16, ge=1)
     task_tool_calls: int = pydantic.Field(default=32, ge=1)
     model_retries: int = pydantic.Field(default=1, ge=0)

@@ -131,6 +131,7 @@ class Task(base.Value):
     recoveries: int = 0
     kind: events.TaskKind = events.TaskKind.ANSWER
     skill: str = ""
+    profile: str = ""
     rounds: int = 0
     """Model calls that thought."""
     asked: int = 0

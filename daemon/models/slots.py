@@ -1,7 +1,7 @@
 """Which slot serves a role, and how the slots stand. Starts nothing: a slot starts with its use.
 
-A role that names no slot is served by the thinker's. Failover to a role's next slot comes with the
-endpoints; until then the first one serves.
+A role that names no slot is served by the thinker's, recall by the json_compiler's where that has
+some. Failover to a role's next slot comes with the endpoints; until then the first one serves.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,46 @@ from daemon.domain import messages, views
 from daemon.models import gguf
 from daemon.runtime import ports
 
+_Roles = Mapping[messages.Role, Sequence[str]]
+
+
+def names(roles: _Roles, role: messages.Role) -> Sequence[str]:
+    """The slots that serve a role, the first one first; the thinker has some."""
+    found = roles.get(role)
+    if not found and role is messages.Role.RECALL:
+        found = roles.get(messages.Role.JSON_COMPILER)
+    return found or roles[messages.Role.THINKER]
+
+
+class Shared:
+    """A further slot on a loaded copy that another slot has: it costs nothing, and ends nothing."""
+
+    def __init__(self, name: str, model: ports.Model) -> None:
+        self._name = name
+        self.model = model
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def context_tokens(self) -> int:
+        return self.model.context_tokens
+
+    async def generate(
+        self, request: messages.ModelRequest, feed: ports.Feed
+    ) -> messages.ModelResult:
+        """See `ports.Model.generate`."""
+        result = await self.model.generate(request, feed)
+        return result.but({"slot": self._name})
+
+    async def count(self, texts: Sequence[str]) -> tuple[int, ...]:
+        """See `ports.Model.count`."""
+        return await self.model.count(texts)
+
+    async def stop(self) -> None:
+        """Leave it to the slot that has the copy."""
+
 
 class Slots:
     """The slots of one daemon, by name, and the roles that name them in order."""
@@ -17,17 +57,19 @@ class Slots:
     def __init__(
         self,
         models: Mapping[str, ports.Model],
-        roles: Mapping[messages.Role, Sequence[str]],
+        roles: _Roles,
         details: Mapping[str, str],
+        notices: Sequence[str] = (),
     ) -> None:
         self._models = models
         self._roles = roles
         self._details = details
+        self.notices = tuple(notices)
+        """What the owner should know of how models are loaded."""
 
     def slot(self, role: messages.Role) -> ports.Model:
         """The slot that serves a role."""
-        names = self._roles.get(role) or self._roles[messages.Role.THINKER]
-        return self._models[names[0]]
+        return self._models[names(self._roles, role)[0]]
 
     def views(self) -> tuple[views.SlotView, ...]:
         """How each slot stands, in order of name."""
@@ -49,6 +91,8 @@ class Slots:
 
 
 def _state(model: ports.Model) -> str:
+    if isinstance(model, Shared):
+        return _state(model.model)
     if isinstance(model, gguf.GgufModel):
         return "idle" if model.pid is None else "ready"
     return "ready"

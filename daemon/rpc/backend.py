@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from daemon.decide import turn
 from daemon.domain import principals, views, world
 from daemon.rpc import convert
-from daemon.runtime import bus, contents, inbox, ports, vault
+from daemon.runtime import bus, contents, inbox, model_calls, ports, vault
 from proto.ducklm.v1 import approvals_pb2, conversations_pb2, tasks_pb2
 
 
@@ -26,6 +27,9 @@ class Backend:
     folders: ports.ProjectFolders | None = None
     history: ports.History | None = None
     """None where the daemon keeps no projects."""
+    rules: Callable[[], turn.Rules] | None = None
+    """As they are now."""
+    roles: model_calls.Roles | None = None
 
     async def task(self, view: views.TaskView) -> tasks_pb2.Task:
         """A task as it is sent, with its texts."""

@@ -130,6 +130,7 @@ def submission(
         attachments=tuple(ids.ArtifactId(one) for one in request.attachments),
         mode=mode(request.mode),
         folder=folder,
+        profile=request.profile,
     )
 
 

@@ -65,6 +65,14 @@ SCOPES: Mapping[str, principals.Scope] = {
     f"{_S}Projects/Log": "read",
     f"{_S}Projects/Diff": "read",
     f"{_S}Projects/Revert": "approve",
+    f"{_S}Profiles/List": "read",
+    f"{_S}Profiles/Get": "read",
+    f"{_S}Profiles/Set": "admin",
+    f"{_S}Profiles/Test": "read",
+    f"{_S}Skills/List": "read",
+    f"{_S}Skills/Get": "read",
+    f"{_S}Skills/Set": "admin",
+    f"{_S}Skills/Test": "read",
     f"{_S}Artifacts/Get": "read",
     f"{_S}Artifacts/Put": "run",
     f"{_S}Admin/Status": "read",
@@ -75,8 +83,8 @@ SCOPES: Mapping[str, principals.Scope] = {
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo": "read",
 }
 OPEN = ("/grpc.health.v1.Health/",)
-UNBOUNDED = frozenset({f"{_S}Tasks/Ask", f"{_S}Artifacts/Put"})
-"""Methods that wait for a task, or for as much as the caller sends."""
+UNBOUNDED = frozenset({f"{_S}Tasks/Ask", f"{_S}Artifacts/Put", f"{_S}Profiles/Test"})
+"""Methods that wait for a task, for as much as the caller sends, or for a model that loads."""
 
 _log = structlog.get_logger(__name__)
 # The stubs are generic, the classes at run time are not.

@@ -24,7 +24,9 @@ from daemon.rpc import (
     credentials,
     events,
     interceptors,
+    profiles,
     projects,
+    skills,
     tasks,
 )
 from proto.ducklm.v1 import (
@@ -38,8 +40,12 @@ from proto.ducklm.v1 import (
     conversations_pb2_grpc,
     events_pb2,
     events_pb2_grpc,
+    profiles_pb2,
+    profiles_pb2_grpc,
     projects_pb2,
     projects_pb2_grpc,
+    skills_pb2,
+    skills_pb2_grpc,
     tasks_pb2,
     tasks_pb2_grpc,
 )
@@ -64,6 +70,8 @@ _SERVICES = tuple(
         (approvals_pb2, "Approvals"),
         (conversations_pb2, "Conversations"),
         (projects_pb2, "Projects"),
+        (profiles_pb2, "Profiles"),
+        (skills_pb2, "Skills"),
         (artifacts_pb2, "Artifacts"),
         (admin_pb2, "Admin"),
     )
@@ -129,6 +137,8 @@ class Server:
             conversations.Conversations(served), self._server
         )
         projects_pb2_grpc.add_ProjectsServicer_to_server(projects.Projects(served), self._server)
+        profiles_pb2_grpc.add_ProfilesServicer_to_server(profiles.Profiles(served), self._server)
+        skills_pb2_grpc.add_SkillsServicer_to_server(skills.Skills(served), self._server)
         artifacts_pb2_grpc.add_ArtifactsServicer_to_server(
             artifacts.Artifacts(served), self._server
         )

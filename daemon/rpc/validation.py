@@ -14,6 +14,9 @@ MOST_ITEMS = 64
 _OTHER_BYTES = {
     "ducklm.v1.ResolveRequest.reason": 8 * 1024,
     "ducklm.v1.FeedbackRequest.text": 8 * 1024,
+    "ducklm.v1.Profile.instructions": 16 * 1024,
+    "ducklm.v1.Skill.text": 16 * 1024,
+    "ducklm.v1.TestSkillsRequest.text": 16 * 1024,
 }
 _CHECKED_LATER = frozenset({"ducklm.v1.SubmitRequest.text"})
 

@@ -130,6 +130,7 @@ def _task(
                     kind=given.kind.value,
                     skill=given.skill,
                     note=given.note,
+                    profile=given.profile,
                 )
             )
         case events.TaskSteered():

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import structlog
 
-from daemon.decide import orchestrator, turn
+from daemon.decide import orchestrator, profiles, turn
 from daemon.domain import decisions, errors, events, ids, inputs, world
 from daemon.runtime import bus, contents, failpoints, inbox, ports
 
@@ -41,7 +41,8 @@ def _tell_nobody(records: Sequence[decisions.Record]) -> None:
 class _Batch:
     """What one round of the loop has decided so far."""
 
-    def __init__(self, current: world.World) -> None:
+    def __init__(self, rules: turn.Rules, current: world.World) -> None:
+        self.rules = rules
         self.tentative = current
         self.events: list[events.Recorded] = []
         self.records: list[decisions.Record] = []
@@ -54,6 +55,7 @@ class _Batch:
     def add(self, envelope: inbox.Envelope, step: decisions.Step, after: world.World) -> None:
         """Take a decision up; `after` is the tentative world with the step's events folded."""
         self.tentative = after
+        self.rules = profiles.after(self.rules, step.records, after.tasks)
         for recorded in step.events:
             if isinstance(recorded.event, events.ApprovalResolved):
                 self._resolved[recorded.event.approval_id] = recorded.event
@@ -86,7 +88,7 @@ class _Batch:
 
 
 class RuntimeLoop:
-    """One daemon's loop. `run` it once; the world is readable between rounds."""
+    """One daemon's loop. `run` it once; world and rules are readable between rounds."""
 
     def __init__(
         self,
@@ -104,7 +106,7 @@ class RuntimeLoop:
         self._reach = reach
         self._tell = tell
         self.world = current
-        self._rules = rules
+        self.rules = rules
         self._store = store
         self._kept = kept
         self._clock = clock
@@ -117,7 +119,7 @@ class RuntimeLoop:
 
     async def run(self, performer: Performer) -> None:
         """Serve the inbox until cancelled; a round that has begun is served to its end."""
-        most = self._rules.limits.batch_inputs
+        most = self.rules.limits.batch_inputs
         while True:
             if self._held:
                 await _whole(self._retry(performer))
@@ -130,8 +132,8 @@ class RuntimeLoop:
         performer: Performer,
     ) -> None:
         """Let every live task go on, before anything else is served."""
-        for start in range(0, len(restarts), self._rules.limits.batch_inputs):
-            chunk = restarts[start : start + self._rules.limits.batch_inputs]
+        for start in range(0, len(restarts), self.rules.limits.batch_inputs):
+            chunk = restarts[start : start + self.rules.limits.batch_inputs]
             await self._process([inbox.Envelope(one) for one in chunk], performer)
             while self._held:
                 await self._retry(performer)
@@ -142,12 +144,12 @@ class RuntimeLoop:
 
     async def finish(self, performer: Performer) -> None:
         """Serve what stands in the inbox, once `run` has ended."""
-        while waiting := self._inbox.take_waiting(self._rules.limits.batch_inputs):
+        while waiting := self._inbox.take_waiting(self.rules.limits.batch_inputs):
             await self._process(waiting, performer)
 
     async def _retry(self, performer: Performer) -> None:
         await asyncio.sleep(RETRY_SECONDS)
-        waiting = self._inbox.take_waiting(self._rules.limits.batch_inputs)
+        waiting = self._inbox.take_waiting(self.rules.limits.batch_inputs)
         held, self._held = self._held, []
         await self._process(held + waiting, performer)
 
@@ -158,7 +160,7 @@ class RuntimeLoop:
         except errors.StorageFault as error:
             self._give_back(envelopes, error)
             return
-        batch = _Batch(self.world)
+        batch = _Batch(self.rules, self.world)
         for envelope, stored in zip(envelopes, known, strict=True):
             self._decide(batch, envelope, stored)
         try:
@@ -196,7 +198,7 @@ class RuntimeLoop:
             known=batch.known(envelope.input, stored),
         )
         try:
-            step, after = orchestrator.advance(self._rules, batch.tentative, stamped)
+            step, after = orchestrator.advance(batch.rules, batch.tentative, stamped)
             batch.add(envelope, step, after)
         except Exception as error:  # a fault of one decision must not end the daemon
             _log.exception(
@@ -224,7 +226,7 @@ class RuntimeLoop:
         abort = inputs.AbortTask(task_id=task_id)
         try:
             step, after = orchestrator.advance(
-                self._rules, batch.tentative, stamped._replace(input=abort)
+                batch.rules, batch.tentative, stamped._replace(input=abort)
             )
         except Exception:
             correlation_id = _correlation_id(batch.tentative, abort)
@@ -236,7 +238,7 @@ class RuntimeLoop:
         if not batch.events and not batch.records:
             return
         head_seq = batch.tentative.head_seq
-        due = head_seq - self._checkpoint_seq >= self._rules.limits.checkpoint_events
+        due = head_seq - self._checkpoint_seq >= self.rules.limits.checkpoint_events
         snapshot = world.snapshot(batch.tentative) if due else None
         self._reach(failpoints.BEFORE_COMMIT)
         await self._store.commit(batch.events, batch.records, snapshot)
@@ -256,7 +258,7 @@ class RuntimeLoop:
                 envelope.reply.set_exception(refusal)
 
     def _adopt(self, batch: _Batch, performer: Performer) -> None:
-        self.world = batch.tentative
+        self.world, self.rules = batch.tentative, batch.rules
         self._kept.add(batch.records)
         self._tell(batch.records)
         for future, reply in batch.answers:

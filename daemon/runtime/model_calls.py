@@ -5,13 +5,13 @@ Decides nothing; a fault of the slot becomes an input like any other outcome.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import structlog
 
-from daemon.decide import context, transcript, turn
-from daemon.domain import decisions, errors, ids, inputs, messages, taints, views
+from daemon.decide import context, transcript
+from daemon.domain import decisions, errors, ids, inputs, messages, presets, taints, views
 from daemon.runtime import bus, contents, inbox, ports
 
 COUNTED_TEXTS = 4096
@@ -39,7 +39,7 @@ class ModelCalls:
         box: inbox.Inbox,
         publish: bus.Bus,
         history_exchanges: int,
-        skills: Mapping[str, turn.Skill],
+        skills: Callable[[], Mapping[str, presets.Skill]],
     ) -> None:
         self._roles = roles
         self._store = store
@@ -106,7 +106,7 @@ class ModelCalls:
 
     def _parts(self, exchange: views.Exchange) -> tuple[decisions.TurnPart, ...]:
         """An earlier exchange, as it was told when it was answered."""
-        said = transcript.parts(exchange.text, exchange.said, self._skills, len(exchange.said))
+        said = transcript.parts(exchange.text, exchange.said, self._skills(), len(exchange.said))
         return (*said, decisions.TurnPart(speaker="assistant", content=exchange.answer))
 
     async def _history(self, action: decisions.GatherContext) -> views.History:

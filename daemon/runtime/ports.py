@@ -6,7 +6,18 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from daemon.domain import decisions, events, ids, inputs, messages, state, taints, views, world
+from daemon.domain import (
+    decisions,
+    events,
+    ids,
+    inputs,
+    messages,
+    presets,
+    state,
+    taints,
+    views,
+    world,
+)
 
 
 class Feed(Protocol):
@@ -138,6 +149,9 @@ class Store(Protocol):
 
     async def projects(self) -> tuple[views.ProjectView, ...]:
         """Every named project, by name."""
+
+    async def presets(self) -> presets.Kept:
+        """The profiles and skills that were set and not taken back."""
 
     async def drained(self) -> bool:
         """Whether the last run of a daemon on this store ended by draining."""

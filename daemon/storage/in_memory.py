@@ -4,8 +4,8 @@ Never decides what a row is: rows come from `projections`, as in SQLite.
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar, assert_never
+from collections.abc import Iterable, Mapping, Sequence
+from typing import assert_never
 
 from daemon.domain import (
     decisions,
@@ -14,6 +14,7 @@ from daemon.domain import (
     ids,
     inputs,
     limits,
+    presets,
     state,
     taints,
     views,
@@ -24,12 +25,12 @@ from daemon.storage import (
     event_store,
     history,
     known,
+    pages,
     projections,
     records,
 )
 from daemon.storage.in_memory_artifacts import InMemoryArtifacts as InMemoryArtifacts
 
-_View = TypeVar("_View")
 _DEFAULTS = limits.Limits()
 
 
@@ -52,6 +53,7 @@ class InMemoryStore:
         self._tokens: dict[ids.TokenId, decisions.TokenRecord] = {}
         self._revoked: dict[ids.TokenId, int] = {}
         self._projects: dict[str, decisions.ProjectRecord] = {}
+        self._presets = presets.Kept()
         self._keys_kept_ms = client_key_days * records.DAY_MS
         self._checkpoints: dict[int, world.Snapshot] = {}
         self._drained = False
@@ -97,6 +99,10 @@ class InMemoryStore:
                     self._revoked.setdefault(record.token_id, record.revoked_ms)
                 case decisions.ProjectRecord():
                     self._projects[record.name] = record
+                case decisions.ProfileRecord():
+                    self._presets = self._presets.with_profile(record.name, record.profile)
+                case decisions.SkillRecord():
+                    self._presets = self._presets.with_skill(record.name, record.skill)
                 case decisions.ForgottenRecord():
                     forgotten.add(record.owner)
                 case _:
@@ -128,6 +134,8 @@ class InMemoryStore:
                 case (
                     decisions.TokenRevoked()
                     | decisions.ArtifactTaint()
+                    | decisions.ProfileRecord()
+                    | decisions.SkillRecord()
                     | decisions.ForgottenRecord()
                 ):
                     repeated = False
@@ -213,7 +221,7 @@ class InMemoryStore:
     ) -> views.Page[views.TaskView]:
         found = self.task_views(conversation_id)
         wanted = (view for view in found if not states or view.state in states)
-        return _page(wanted, lambda view: view.submitted_seq, limit, before)
+        return pages.page(wanted, lambda view: view.submitted_seq, limit, before)
 
     def approval_view(self, approval_id: ids.ApprovalId) -> views.ApprovalView | None:
         row = self._rows.approvals.get(approval_id)
@@ -230,7 +238,7 @@ class InMemoryStore:
             for row in self._rows.approvals.values()
             if row.outcome is outcome and self.shows(row.conversation_id)
         )
-        return _page(found, lambda view: view.requested_seq, limit, before)
+        return pages.page(found, lambda view: view.requested_seq, limit, before)
 
     async def conversation(
         self, conversation_id: ids.ConversationId
@@ -243,7 +251,7 @@ class InMemoryStore:
         found = (
             row for row in self._rows.conversations.values() if self.shows(row.conversation_id)
         )
-        return _page(found, lambda view: view.created_seq, limit, before)
+        return pages.page(found, lambda view: view.created_seq, limit, before)
 
     def _live_tokens(self) -> tuple[decisions.TokenRecord, ...]:
         return tuple(one for one in self._tokens.values() if one.token_id not in self._revoked)
@@ -270,7 +278,7 @@ class InMemoryStore:
     ) -> views.Page[views.TokenView]:
         found = self._token_views().values()
         wanted = (view for view in found if revoked or view.revoked_ms is None)
-        return _page(wanted, lambda view: view.created_seq, limit, before)
+        return pages.page(wanted, lambda view: view.created_seq, limit, before)
 
     async def live_tokens(self) -> tuple[decisions.TokenRecord, ...]:
         return self._live_tokens()
@@ -314,6 +322,9 @@ class InMemoryStore:
             views.ProjectView(name=one.name, folder=one.folder, created_ms=one.created_ms)
             for one in kept
         )
+
+    async def presets(self) -> presets.Kept:
+        return self._presets
 
     async def drained(self) -> bool:
         return self._drained
@@ -380,15 +391,3 @@ class _Index:
 
     def project_name(self, folder: str) -> str | None:
         return next((one.name for one in self._projects if one.folder == folder), None)
-
-
-def _page(
-    found: Iterable[_View], place: Callable[[_View], int], limit: int, before: int | None
-) -> views.Page[_View]:
-    rows = sorted(found, key=place, reverse=True)
-    if before is not None:
-        rows = [row for row in rows if place(row) < before]
-    more = len(rows) > limit and limit > 0
-    return views.Page(
-        rows=tuple(rows[:limit]), next_before=place(rows[limit - 1]) if more else None
-    )

@@ -39,7 +39,13 @@ def asks(given: inputs.RpcInput) -> bool:
     if given.client_key:
         return True
     match given:
-        case inputs.CreateConversation() | inputs.RevokeGrant() | inputs.TrustProject():
+        case (
+            inputs.CreateConversation()
+            | inputs.RevokeGrant()
+            | inputs.TrustProject()
+            | inputs.SetProfile()
+            | inputs.SetSkill()
+        ):
             return False
         case inputs.SubmitTask():
             return given.conversation_id is not None or bool(given.attachments)
@@ -55,7 +61,13 @@ def look_up(index: Index, given: inputs.RpcInput) -> inputs.Known:
         if kept is not None:
             found["key_body_hash"], found["key_reply"] = kept
     match given:
-        case inputs.CreateConversation() | inputs.RevokeGrant() | inputs.TrustProject():
+        case (
+            inputs.CreateConversation()
+            | inputs.RevokeGrant()
+            | inputs.TrustProject()
+            | inputs.SetProfile()
+            | inputs.SetSkill()
+        ):
             pass
         case inputs.SubmitTask():
             if given.conversation_id is not None:

@@ -1,6 +1,7 @@
 """What is kept with events but is not of the log.
 
-Content, answers to keyed writes, tokens, projects, checkpoints, and how the last run ended.
+Content, answers to keyed writes, tokens, projects, presets, checkpoints, and how the last run
+ended.
 
 Never deletes content: to forget a text is to null it, so that what refers to it stays readable.
 """
@@ -11,7 +12,16 @@ from typing import assert_never
 import pydantic
 import sqlalchemy
 
-from daemon.domain import decisions, ids, principals, taints, views, world
+from daemon.domain import (
+    base,
+    decisions,
+    ids,
+    presets as preset_values,
+    principals,
+    taints,
+    views,
+    world,
+)
 from daemon.storage import bulk, codec
 
 _REPLY: pydantic.TypeAdapter[decisions.Reply] = pydantic.TypeAdapter(
@@ -61,6 +71,10 @@ def insert(
             case decisions.ProjectRecord():
                 project = (record.name, record.folder, record.created_ms)
                 bulk.insert(connection, "project", [project])
+            case decisions.ProfileRecord():
+                _keep_preset(connection, "profile", record.name, record.profile)
+            case decisions.SkillRecord():
+                _keep_preset(connection, "skill", record.name, record.skill)
             case decisions.ForgottenRecord():
                 forgotten.append(record)
             case _:
@@ -155,6 +169,29 @@ def project_name(connection: sqlalchemy.Connection, folder: str) -> str | None:
     """What a folder is named."""
     text = "SELECT name FROM project WHERE folder = ?"
     return connection.exec_driver_sql(text, (folder,)).scalar()
+
+
+def _keep_preset(
+    connection: sqlalchemy.Connection, kind: str, name: str, preset: base.Value | None
+) -> None:
+    if preset is None:
+        bulk.run(connection, "DELETE FROM preset WHERE kind = ? AND name = ?", (kind, name))
+    else:
+        text = "INSERT OR REPLACE INTO preset (kind, name, body) VALUES (?, ?, ?)"
+        bulk.run(connection, text, (kind, name, codec.to_json(preset)))
+
+
+def presets(connection: sqlalchemy.Connection) -> preset_values.Kept:
+    """The profiles and skills that were set, by name."""
+    profiles: dict[str, preset_values.Profile] = {}
+    skills: dict[str, preset_values.Skill] = {}
+    text = "SELECT kind, name, body FROM preset ORDER BY kind, name"
+    for kind, name, body in connection.exec_driver_sql(text):
+        if kind == "profile":
+            profiles[name] = preset_values.Profile.model_validate_json(body)
+        else:
+            skills[name] = preset_values.Skill.model_validate_json(body)
+    return preset_values.Kept(profiles=profiles, skills=skills)
 
 
 def texts(

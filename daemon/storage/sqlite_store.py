@@ -18,6 +18,7 @@ from daemon.domain import (
     ids,
     inputs,
     limits,
+    presets,
     state,
     taints,
     views,
@@ -275,6 +276,9 @@ class SqliteStore:
 
     async def projects(self) -> tuple[views.ProjectView, ...]:
         return await self._read(records.projects)
+
+    async def presets(self) -> presets.Kept:
+        return await self._read(records.presets)
 
     async def drained(self) -> bool:
         return await self._read(records.drained)

@@ -183,6 +183,14 @@ class Project(_Table, table=True):
     created_ms: int
 
 
+class Preset(_Table, table=True):
+    """Profiles and skills that were set; `body` is a `presets.Profile` or a `presets.Skill`."""
+
+    kind: str = sqlmodel.Field(primary_key=True)
+    name: str = sqlmodel.Field(primary_key=True)
+    body: str
+
+
 class Run(_Table, table=True):
     """One row: how the last run of a daemon ended."""
 

@@ -9,6 +9,8 @@ from daemon.domain import (
     events,
     fold,
     ids,
+    messages,
+    presets,
     principals,
     taints,
     verdicts,
@@ -229,7 +231,25 @@ def records() -> list[decisions.Record]:
     )
     project = decisions.ProjectRecord(name="pond", folder="/project", created_ms=START_MS)
     forgotten = decisions.ForgottenRecord(owner=GONE)
-    return [*kept, tainted, artifact, key, *tokens(), gone, summary, project, forgotten]
+    named = [*tokens(), project, *presets_set()]
+    return [*kept, tainted, artifact, key, gone, summary, *named, forgotten]
+
+
+def presets_set() -> list[decisions.Record]:
+    """A profile with all that one can say, and a skill."""
+    profile = presets.Profile(
+        description="quackish",
+        instructions="Quack. äß 漢 🦆",
+        tools=("file_read",),
+        generation={messages.Role.THINKER: presets.Generation(temperature=0.5, thinking=True)},
+        skills=False,
+        critic=True,
+    )
+    skill = presets.Skill(text="Swim.", keywords=("duck pond",))
+    return [
+        decisions.ProfileRecord(name="duck", profile=profile),
+        decisions.SkillRecord(name="swimming", skill=skill),
+    ]
 
 
 def tokens() -> list[decisions.Record]:

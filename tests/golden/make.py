@@ -70,6 +70,7 @@ async def expected(folder: Path) -> dict[str, object]:
         tokens = (await store.tokens(99, revoked=True)).rows
         found = [await store.approval(each) for each in (example.USED, example.PENDING)]
         projects = await store.projects()
+        kept = await store.presets()
         told = [await store.history(chat.conversation_id, NEVER_SEQ, 99) for chat in chats]
     folded = world.snapshot(example.folded(example.log()))
     return {
@@ -79,6 +80,7 @@ async def expected(folder: Path) -> dict[str, object]:
         "conversations": [view.model_dump(mode="json") for view in chats],
         "tokens": [token(view) for view in tokens],
         "projects": [view.model_dump(mode="json") for view in projects],
+        "presets": kept.model_dump(mode="json"),
         "histories": [history.model_dump(mode="json") for history in told],
     }
 

@@ -101,6 +101,7 @@ async def test_a_golden_state_opens_and_folds_alike(
         texts = await store.texts([example.text("first"), example.text("half")])
         approvals = [await store.approval(row) for row in (example.USED, example.PENDING)]
         projects = await store.projects()
+        kept = await store.presets()
         told = [await store.history(row.conversation_id, make.NEVER_SEQ, 99) for row in chats]
         assert await store.drained()
     now = world.snapshot(example.folded(log))
@@ -121,6 +122,8 @@ async def test_a_golden_state_opens_and_folds_alike(
     assert still_says([row.model_dump(mode="json") for row in chats], expected["conversations"])
     assert [make.token(row) for row in tokens] == expected.get("tokens", [])
     assert [row.model_dump(mode="json") for row in projects] == expected.get("projects", [])
+    nothing: dict[str, Any] = {"profiles": {}, "skills": {}}
+    assert still_says(kept.model_dump(mode="json"), expected.get("presets", nothing))
     if "histories" in expected:
         assert still_says([row.model_dump(mode="json") for row in told], expected["histories"])
     found = [row.model_dump(mode="json") for row in approvals if row is not None]

@@ -1,4 +1,4 @@
-"""Version 4: projects, deleted conversations, summaries, and what models are told of past tasks."""
+"""Version 4: projects, presets, deleted conversations, summaries, and what past tasks were told."""
 
 STATEMENTS = (
     """CREATE TABLE project (
@@ -7,6 +7,12 @@ STATEMENTS = (
         created_ms INTEGER NOT NULL
     )""",
     "CREATE UNIQUE INDEX project_by_folder ON project (folder)",
+    """CREATE TABLE preset (
+        kind VARCHAR NOT NULL,
+        name VARCHAR NOT NULL,
+        body VARCHAR NOT NULL,
+        PRIMARY KEY (kind, name)
+    )""",
     "ALTER TABLE task ADD COLUMN plan VARCHAR",
     "ALTER TABLE approval ADD COLUMN conversation_seq INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE conversation ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0",

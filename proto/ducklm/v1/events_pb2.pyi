@@ -638,6 +638,7 @@ class TaskSubmitted(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     SKILL_FIELD_NUMBER: _builtins.int
     NOTE_FIELD_NUMBER: _builtins.int
+    PROFILE_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     kind: _builtins.str
     """answer, compact"""
@@ -645,6 +646,8 @@ class TaskSubmitted(_message.Message):
     """the method that its words call for"""
     note: _builtins.str
     """what models are told with it: the time, the place"""
+    profile: _builtins.str
+    """that it works with; empty: the default"""
     @_builtins.property
     def origin(self) -> _common_pb2.Origin: ...
     @_builtins.property
@@ -658,10 +661,11 @@ class TaskSubmitted(_message.Message):
         kind: _builtins.str = ...,
         skill: _builtins.str = ...,
         note: _builtins.str = ...,
+        profile: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "kind", b"kind", "note", b"note", "origin", b"origin", "skill", b"skill", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "kind", b"kind", "note", b"note", "origin", b"origin", "profile", b"profile", "skill", b"skill", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

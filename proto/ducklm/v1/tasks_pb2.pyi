@@ -61,6 +61,7 @@ class SubmitRequest(_message.Message):
     CLIENT_KEY_FIELD_NUMBER: _builtins.int
     MODE_FIELD_NUMBER: _builtins.int
     FOLDER_FIELD_NUMBER: _builtins.int
+    PROFILE_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """what the person says"""
     conversation_id: _builtins.str
@@ -71,6 +72,8 @@ class SubmitRequest(_message.Message):
     """of the conversation that this begins; unspecified: BUILD"""
     folder: _builtins.str
     """its project, by full path or name; empty: the daemon's own"""
+    profile: _builtins.str
+    """by name, see Profiles; empty: the default"""
     @_builtins.property
     def origin(self) -> _common_pb2.Origin: ...
     @_builtins.property
@@ -87,10 +90,11 @@ class SubmitRequest(_message.Message):
         client_key: _builtins.str = ...,
         mode: _common_pb2.Mode.ValueType = ...,
         folder: _builtins.str = ...,
+        profile: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "client_key", b"client_key", "conversation_id", b"conversation_id", "folder", b"folder", "mode", b"mode", "origin", b"origin", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "client_key", b"client_key", "conversation_id", b"conversation_id", "folder", b"folder", "mode", b"mode", "origin", b"origin", "profile", b"profile", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

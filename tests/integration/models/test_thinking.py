@@ -31,7 +31,7 @@ SWITCHES = (
 SPEAKS = TALK + "{# <think> and </think> #}"
 TOKENS = TALK + "{{ '[THINK]' }}"
 CLOSE = "\n</think>\n\n"
-MARK_TOKENS = {"<file_sep>": "[THINK]", "<gh_stars>": "[/THINK]"}
+MARK_TOKENS = {"<file_sep>": "[THINK]", "<gh_stars>": "[/THINK]", "<filename>": "<|channel|>"}
 """Control tokens of the vocabulary that are given the names of marks."""
 Write = Callable[..., pathlib.Path]
 
@@ -117,6 +117,21 @@ def test_marks_that_are_tokens_are_known_and_kept_out_of_contents(
     content = made.prompter.content("[THINK]a[/THINK]")
     assert codes.keys().isdisjoint(content)
     assert b"".join(map(made.words.piece, content)) == b"[THINK]a[/THINK]"
+
+
+def test_of_user_defined_tokens_only_parts_of_marks_are_known(
+    write: Write, tmp_path: pathlib.Path
+) -> None:
+    """One that is a mark by itself may be spoken of; contents get neither."""
+    path = tmp_path / "user_defined.gguf"
+    tiny_gguf.user_defined(write(TOKENS), path)
+    native = engine.Engine(engine.Shape(str(path), 64, 1, 0, 1), lambda _: None)
+    words = vocabulary.Vocabulary(native.vocabulary)
+    _, codes = serve.marks_of(words)
+    assert {words.text(token) for token in codes} == {"<|channel|>"}
+    words.forbid("", thoughts.marks())
+    contents = words.content("[THINK]<|channel|>")
+    assert not {words.text(token) for token in contents} & set(MARK_TOKENS.values())
 
 
 def test_the_tokens_of_an_answer_are_remembered_without_its_thoughts(

@@ -16,6 +16,8 @@ _STRING, _ARRAY, _U32, _F32 = 8, 9, 4, 6
 _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 _ALIGNMENT = 32
 _TEMPLATE = "tokenizer.chat_template"
+_TOKEN_TYPE = b"tokenizer.ggml.token_type"
+_CONTROL, _USER_DEFINED = 3, 4
 _AS_THEY_ARE: Mapping[str, str] = types.MappingProxyType({})
 
 _Tensors = list[tuple[str, tuple[int, ...]]]
@@ -101,6 +103,19 @@ def write(
         head += struct.pack(f"<{len(shape)}QIQ", *shape, 0, len(body))
         body += _weights(name, shape)
     target.write_bytes(head + bytes(-len(head) % _ALIGNMENT) + body)
+
+
+def user_defined(source: pathlib.Path, target: pathlib.Path) -> None:
+    """A copy of the model that calls its control tokens user-defined, as some files do."""
+    data = bytearray(source.read_bytes())
+    at = data.index(_TOKEN_TYPE) + len(_TOKEN_TYPE)
+    kind, element, count = struct.unpack_from("<IIQ", data, at)
+    assert (kind, element) == (9, 5)
+    for index in range(count):
+        place = at + 16 + 4 * index
+        if struct.unpack_from("<i", data, place)[0] == _CONTROL:
+            struct.pack_into("<i", data, place, _USER_DEFINED)
+    target.write_bytes(data)
 
 
 def _weights(name: str, shape: tuple[int, ...]) -> bytes:

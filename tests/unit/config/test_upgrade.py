@@ -165,6 +165,6 @@ def test_a_file_of_a_newer_version(path: Path) -> None:
 
 
 def test_the_steps_of_this_version_fit_it() -> None:
-    assert set(upgrade.STEPS) == {"daemon.toml", "models.toml"}
+    assert set(upgrade.STEPS) == {"daemon.toml", "models.toml", "profiles.toml"}
     for steps in upgrade.STEPS.values():
         assert all(1 < step.version <= upgrade.VERSION for step in steps)

@@ -10,7 +10,7 @@ step are all that makes the next world.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from daemon.decide import orchestrator
+from daemon.decide import asking, orchestrator
 from daemon.domain import (
     decisions,
     events,
@@ -85,7 +85,7 @@ class Then:
 
 
 @dataclass
-class _Seen:
+class Seen:
     """The ids of one task that moves refer to, also after the task has left."""
 
     task_id: ids.TaskId
@@ -126,7 +126,7 @@ class Scene:
         self.resolved: dict[ids.ApprovalId, events.ApprovalResolved] = {}
         self.attached: taints.Taint = taints.CLEAN
         self.recorded: list[events.Recorded] = []
-        self.seen: list[_Seen] = []
+        self.seen: list[Seen] = []
         self._stamps = 0
 
     def given(self, moves: Sequence["Move"]) -> "Scene":
@@ -186,7 +186,7 @@ class Scene:
     def _note(self, event: events.Event) -> None:
         match event:
             case events.TaskSubmitted():
-                self.seen.append(_Seen(event.task_id, event.conversation_id))
+                self.seen.append(Seen(event.task_id, event.conversation_id))
             case events.ModelCallStarted():
                 self._of(event.task_id).model_calls.append(event.call_id)
             case events.ToolCallProposed():
@@ -198,7 +198,7 @@ class Scene:
             case _:
                 pass
 
-    def _of(self, task_id: ids.TaskId) -> _Seen:
+    def _of(self, task_id: ids.TaskId) -> Seen:
         return next(one for one in self.seen if one.task_id == task_id)
 
     def task(self, of: int = -1) -> world.Task:
@@ -211,9 +211,9 @@ class Scene:
         return self.texts[content]
 
     def asked(self, of: int = -1) -> int:
-        """How many model calls a task has had; of one that has left, none."""
+        """What a gathering that is not late would say; of a task that has left, nothing."""
         task = self.world.tasks.get(self.seen[of].task_id)
-        return task.asked if task is not None else 0
+        return asking.moment(task) if task is not None else 0
 
     def steered(self, of: int = -1) -> tuple[ids.ContentId, ...]:
         """The further messages that a task's thinker has not heard."""

@@ -1,187 +1,94 @@
 """A daemon without a daemon: a world, what is in flight, and a watch that holds the invariants.
 
 Any move may come at any time, also one that nobody could send: answers of calls that have ended,
-approvals of other tasks, decisions that do not fit. `Daemon.feed` decides, folds and starts what
-the step says, as the loop and the effects do; `Watch` looks at each step and at the world after.
+approvals of other tasks, decisions that do not fit. `Daemon.feed` decides, folds, projects and
+starts what the step says, as the loop, the store and the effects do.
 """
 
-import json
 import random
-from collections.abc import Sequence
 
-from daemon.decide import orchestrator, turn
-from daemon.domain import decisions, events, fold, ids, inputs, limits, messages, state, world
-from tests.unit.decide import moves, scenes
+from daemon.decide import orchestrator
+from daemon.domain import decisions, events, ids, inputs, limits, messages, state, world
+from daemon.permission import policy
+from daemon.storage import added_rows, history, projections
+from tests.unit.decide import moves, replies, scenes, watch
 from tools import contract
 
-STARTING = (
-    decisions.GatherContext,
-    decisions.CallModel,
-    decisions.InspectCall,
-    decisions.CallTool,
-    decisions.ReconcileCall,
-)
-Starting = (
-    decisions.GatherContext
-    | decisions.CallModel
-    | decisions.InspectCall
-    | decisions.CallTool
-    | decisions.ReconcileCall
-)
-
-
-def owner_of(action: Starting) -> ids.TaskId:
-    match action:
-        case decisions.GatherContext():
-            return action.task_id
-        case decisions.CallModel():
-            return action.request.task_id
-        case _:
-            return action.site.task_id
-
-
-class Watch:
-    """What must hold over all steps of a run; raises AssertionError where it does not."""
-
-    def __init__(self, rules: turn.Rules) -> None:
-        self._rules = rules
-        self._log: list[events.Recorded] = []
-        self._begun: dict[ids.CallId, int] = {}
-        self._ended: dict[ids.CallId, list[events.CallOutcome | None]] = {}
-        self._allowed: dict[ids.ApprovalId, str] = {}
-        self._used: set[ids.ApprovalId] = set()
-        self._unsafe: set[ids.CallId] = set()
-        self._digests: dict[ids.CallId, str] = {}
-
-    def saw(self, step: decisions.Step, after: world.World) -> None:
-        """A step was adopted."""
-        for recorded in step.events:
-            self._event(recorded)
-        for action in step.actions:
-            if isinstance(action, STARTING):
-                self._action(action, step, after)
-        self._world(after)
-
-    def _event(self, recorded: events.Recorded) -> None:
-        assert recorded.seq == len(self._log) + 1
-        self._log.append(recorded)
-        match event := recorded.event:
-            case events.ModelCallStarted():
-                assert event.call_id not in self._begun
-                self._begun[event.call_id] = 1
-            case events.ToolCallProposed():
-                self._begun[event.call_id] = 0
-            case events.ToolCallStarted():
-                self._begun[event.call_id] += 1
-                assert event.attempt == self._begun[event.call_id]
-                assert event.call_id not in self._unsafe
-                assert self._digests.setdefault(event.call_id, event.digest) == event.digest
-                if event.effect is contract.Effect.UNSAFE:
-                    self._unsafe.add(event.call_id)
-                if event.approval_id is not None:
-                    assert event.approval_id not in self._used
-                    assert self._allowed[event.approval_id] == event.digest
-                    self._used.add(event.approval_id)
-            case events.ApprovalRequested():
-                self._asked(event)
-            case events.ApprovalResolved():
-                if event.outcome is not events.ApprovalOutcome.ALLOWED:
-                    self._allowed.pop(event.approval_id, None)
-            case events.ModelCallFinished() | events.ModelCallFailed():
-                self._end(event.call_id, None)
-            case events.ToolCallEnded():
-                self._end(event.call_id, event.outcome)
-            case _:
-                pass
-
-    def _asked(self, event: events.ApprovalRequested) -> None:
-        self._allowed[event.approval_id] = event.digest
-
-    def _end(self, call_id: ids.CallId, outcome: events.CallOutcome | None) -> None:
-        assert call_id in self._begun
-        before = self._ended.setdefault(call_id, [])
-        unknown = [events.CallOutcome.OUTCOME_UNKNOWN]
-        assert not before or (before == unknown and outcome is events.CallOutcome.MARKED_DONE)
-        before.append(outcome)
-
-    def _action(self, action: Starting, step: decisions.Step, after: world.World) -> None:
-        task = after.tasks.get(owner_of(action))
-        assert task is not None
-        assert task.state is state.TaskState.RUNNING
-        told = [one.event for one in step.events]
-        match action:
-            case decisions.CallModel():
-                started = [one for one in told if isinstance(one, events.ModelCallStarted)]
-                assert [one.call_id for one in started] == [action.request.call_id]
-            case decisions.CallTool():
-                self._permitted(action, told)
-            case decisions.InspectCall() | decisions.ReconcileCall():
-                assert action.site.call_id in self._begun
-                assert action.site.call_id not in self._ended
-            case decisions.GatherContext():
-                assert not task.busy()
-
-    def _permitted(self, action: decisions.CallTool, told: Sequence[events.Event]) -> None:
-        permit, call_id = action.permit, action.site.call_id
-        (started,) = [one for one in told if isinstance(one, events.ToolCallStarted)]
-        assert started.call_id == call_id == permit.call_id
-        assert started.digest == permit.digest
-        category = self._rules.tools[action.site.tool].category
-        if category is not contract.Category.READ_ONLY:
-            assert permit.approval_id is not None
-            assert permit.approval_id in self._used
-            assert self._allowed[permit.approval_id] == permit.digest
-
-    def _world(self, after: world.World) -> None:
-        running = [t for t in after.tasks.values() if t.state is state.TaskState.RUNNING]
-        assert len(running) <= self._rules.limits.running_tasks
-        assert {t.conversation_id: t.task_id for t in running} == after.running
-        assert len(running) == len(after.running)
-        assert len(after.queued) <= self._rules.limits.queued_tasks
-        for task in after.tasks.values():
-            assert task.state not in state.FINAL or task.busy()
-            assert (task.task_id in after.queued) == (task.state is state.TaskState.QUEUED)
-            assert (task.task_id in after.ready) == task.ready
-        for approval in after.approvals.values():
-            assert approval.task_id in after.tasks
-
-    def folds(self, after: world.World) -> None:
-        """The log alone makes the same world, and so does a snapshot of it."""
-        rebuilt = world.World()
-        for recorded in self._log:
-            fold.apply(rebuilt, recorded)
-        kept = world.snapshot(after)
-        assert world.snapshot(rebuilt) == kept
-        assert world.Snapshot.model_validate_json(kept.model_dump_json()) == kept
-        restored = world.restore(kept)
-        assert world.snapshot(restored) == kept
-        assert restored.running == after.running
-
-    def all_ended(self) -> None:
-        """Nothing is live any more: every call has its one result."""
-        assert set(self._ended) == set(self._begun)
+_CONTEXT_TOKENS = 512
+_MOST_LANDINGS = 3000
+_FAULTY = 0.05
+_Recover = inputs.RecoverTask
 
 
 class Daemon(scenes.Scene):
     """A scene that performs: what a step starts flies until it answers or the daemon dies."""
 
-    def __init__(self, bounds: limits.Limits) -> None:
-        super().__init__(bounds)
-        self.flying: list[Starting] = []
+    def __init__(
+        self, bounds: limits.Limits, compiles: bool = False, criticizes: bool = False
+    ) -> None:
+        super().__init__(bounds, compiles=compiles, criticizes=criticizes)
+        self.flying: list[watch.Starting] = []
+        self.reverting: list[decisions.RevertCommits] = []
         self.cancelled: set[ids.CallId] = set()
-        self.watch = Watch(self.rules)
+        self.watch = watch.Watch(self.rules)
+        self.rows = projections.Rows()
+        self.added = added_rows.Added()
+        self._said: dict[ids.TaskId, tuple[world.Said, ...]] = {}
+
+    def known(self, given: inputs.Input) -> inputs.Known:
+        """What a store knows, with what was deleted and what can be undone."""
+        known = super().known(given)
+        conversation_id = getattr(given, "conversation_id", None)
+        if conversation_id in self.added.deleted:
+            known = known.but({"conversation_exists": False})
+        if isinstance(given, inputs.UndoExchange):
+            known = known.but({"last_task": self._last_task(given.conversation_id)})
+        if isinstance(given, inputs.GiveFeedback):
+            row = self.rows.tasks.get(given.task_id)
+            if row is not None:
+                answered = row.view.answer is not None
+                chat = row.view.conversation_id
+                known = known.but({"task_answered": answered, "task_conversation": chat})
+        return known
+
+    def _last_task(self, conversation_id: ids.ConversationId) -> inputs.LastTask | None:
+        views = [row.view for row in self.rows.tasks.values()]
+        ended = (
+            history.of_view(view)
+            for view in reversed(views)
+            if view.conversation_id == conversation_id
+            and view.state in state.FINAL
+            and view.kind is events.TaskKind.ANSWER
+            and not view.undone
+        )
+        return next(ended, None)
 
     def feed(self, given: inputs.Input) -> decisions.Step:
         """Decide on one input, adopt it and start what follows."""
         step = self._apply(given)
-        self.watch.saw(step, self.world)
+        self._project(step)
         for action in step.actions:
-            if isinstance(action, STARTING):
-                assert not self.flies(owner_of(action))
+            if isinstance(action, watch.STARTING):
                 self.flying.append(action)
+            elif isinstance(action, decisions.RevertCommits):
+                self.reverting.append(action)
             elif isinstance(action, decisions.CancelCall):
                 self.cancelled.add(action.call_id)
+        self.watch.saw(step, self.world, self.flying)
         return step
+
+    def _project(self, step: decisions.Step) -> None:
+        """What a store makes of the log says the same as the fold."""
+        draft = projections.project(self.rows, step.events)
+        self.rows.adopt(draft.changed)
+        self.added.adopt(draft.added)
+        for row in draft.added.said.values():
+            self._said[row.task_id] = (*self._said.get(row.task_id, ()), *row.said)
+        for task in self.world.tasks.values():
+            view = self.rows.tasks[task.task_id].view
+            assert (view.state, view.reason) == (task.state, task.reason)
+            assert (view.answer, view.taint) == (task.answer, task.taint)
+            assert self._said.get(task.task_id, ()) == task.said
 
     def waits(self, task_id: ids.TaskId) -> bool:
         """Whether a task waits for a person."""
@@ -189,8 +96,8 @@ class Daemon(scenes.Scene):
         return task is not None and task.state in state.WAITING
 
     def flies(self, task_id: ids.TaskId) -> bool:
-        """Whether something of a task is in flight; there is never more than one thing."""
-        return any(owner_of(one) == task_id for one in self.flying)
+        """Whether something of a task is in flight."""
+        return any(watch.owner_of(one) == task_id for one in self.flying)
 
     def lose(self, given: inputs.Input) -> None:
         """Decide on an input and fail to commit it: nothing happened."""
@@ -203,28 +110,42 @@ class Daemon(scenes.Scene):
         action = self.flying.pop(which % len(self.flying))
         self.feed(self._outcome(action, dice))
 
+    def revert(self, dice: random.Random) -> None:
+        """Taking back commits ends."""
+        action = self.reverting.pop(dice.randrange(len(self.reverting)))
+        fault = dice.choice(("", "it conflicts"))
+        self.feed(inputs.CommitsReverted(task_id=action.task_id, commit="c", fault=fault))
+
     def restart(self, clean: bool) -> None:
         """Everything in flight is gone; every live task is told."""
         self.flying.clear()
+        self.reverting.clear()
         self.cancelled.clear()
-        for given in moves.restart(clean)(self):
-            self.feed(given)
+        told = moves.restart(clean)(self)
+        with self.watch.starting(one.task_id for one in told if isinstance(one, _Recover)) as due:
+            for given in told:
+                if isinstance(given, _Recover):
+                    due.discard(given.task_id)
+                self.feed(given)
 
     def settle(self, dice: random.Random) -> None:
         """Let everything in flight answer, and end what then waits."""
-        for _ in range(1000):
+        for _ in range(_MOST_LANDINGS):
             if self.flying:
                 self.land(dice, 0)
+            elif self.reverting:
+                self.revert(dice)
             elif self.world.tasks:
                 task_id = next(iter(self.world.tasks))
                 self.feed(moves.cancel(task_id=task_id)(self)[0])
             else:
                 self.watch.folds(self.world)
                 self.watch.all_ended()
+                assert not self.world.reverts
                 return
         raise AssertionError("it never comes to rest")
 
-    def _outcome(self, action: Starting, dice: random.Random) -> inputs.Input:
+    def _outcome(self, action: watch.Starting, dice: random.Random) -> inputs.Input:
         match action:
             case decisions.GatherContext():
                 return self._context(action, dice)
@@ -244,73 +165,97 @@ class Daemon(scenes.Scene):
     def _context(self, action: decisions.GatherContext, dice: random.Random) -> inputs.Input:
         for part in action.turn:
             assert part.content is None or part.content in self.texts
-        if dice.random() < 0.05:
-            kind = dice.choice(list(messages.ModelFaultKind))
+        if dice.random() < _FAULTY:
             return inputs.ContextFailed(
-                task_id=action.task_id, asked=action.asked, kind=kind, message="no"
+                task_id=action.task_id,
+                asked=action.asked,
+                kind=dice.choice(list(messages.ModelFaultKind)),
+                message="no counting",
             )
+        told = tuple(
+            inputs.Piece(
+                speaker=part.speaker,
+                text=part.before + self._text(part.content) + part.after,
+                tokens=dice.choice((1, 1, 1, 8)),
+                shortens=part.shortens,
+            )
+            for part in action.turn
+        )
+        earlier = range(dice.choice((0, 0, 2, 8)))
         return inputs.ContextGathered(
             task_id=action.task_id,
             asked=action.asked,
             heard=action.heard,
-            history=(),
-            turn=tuple(
-                inputs.Piece(
-                    speaker=part.speaker,
-                    text=self.texts[part.content] if part.content is not None else part.before,
-                    tokens=1,
-                )
-                for part in action.turn
-            ),
+            history=tuple(inputs.Piece("user", "x", 40, seq=number + 1) for number in earlier),
+            turn=told,
             summary=None,
             system_tokens=1,
-            context_tokens=512,
+            context_tokens=_CONTEXT_TOKENS,
         )
 
+    def _text(self, content: ids.ContentId | None) -> str:
+        return "" if content is None else self.texts[content]
+
     def _reply(self, request: messages.ModelRequest, dice: random.Random) -> inputs.Input:
-        said = dice.choice(("tool", "tool", "tool", "words", "bad", "fault"))
-        if said == "fault" or request.call_id in self.cancelled:
+        cancelled = request.call_id in self.cancelled
+        if cancelled or dice.random() < _FAULTY * 2:
             return inputs.ModelFailed(
                 task_id=request.task_id,
                 call_id=request.call_id,
                 kind=dice.choice(list(messages.ModelFaultKind)),
                 message="broke",
-                cancelled=request.call_id in self.cancelled,
+                cancelled=cancelled,
             )
-        tool = dice.choice((*scenes.TOOLS, "no_such"))
-        texts = {
-            "words": "done",
-            "bad": '{"kind":"sing"}',
-            "tool": json.dumps({"kind": "tool", "tool": tool, "arguments": {}}),
-        }
-        result = messages.ModelResult(text=texts[said], finish_reason="stop", slot="main")
+        task = self.world.tasks[request.task_id]
+        assert task.model_call is not None
+        result = replies.reply(task.model_call.purpose, dice)
         return inputs.ModelFinished(task_id=request.task_id, call_id=request.call_id, result=result)
 
     def _inspection(self, site: decisions.CallSite, dice: random.Random) -> inputs.Input:
-        found = dice.choice(("same", "same", "same", "same", "other", "gone"))
-        if found == "gone":
+        found = dice.choice(("same",) * 12 + ("other", "gone", "parks", "secret"))
+        if found in ("gone", "parks"):
             return inputs.InspectionFailed(
-                task_id=site.task_id, call_id=site.call_id, message="gone"
+                task_id=site.task_id,
+                call_id=site.call_id,
+                message="gone",
+                parks=found == "parks",
             )
+        tool = scenes.TOOLS[site.tool]
+        asks = site.tool == "fire" and found == "secret"
+        facts = moves.facts(tool.effect, "other" if found == "other" else "same")
         return inputs.CallInspected(
             task_id=site.task_id,
             call_id=site.call_id,
             arguments=self.texts[site.arguments],
-            facts=moves.facts(scenes.TOOLS[site.tool].effect, found),
+            facts=facts.model_copy(update={"secret": "a password" if asks else ""}),
+            judged=policy.of_category(tool.category),
+            policy="rules",
+            folder=moves.FOLDER,
+            has_secret=dice.random() < 0.5,
         )
 
     def _run(self, site: decisions.CallSite, dice: random.Random) -> inputs.Input:
         outcomes = (events.CallOutcome.FAILED, events.CallOutcome.OUTCOME_UNKNOWN)
-        outcome = dice.choice((None, None, None, *outcomes))
+        outcome = dice.choice((None, None, None, None, *outcomes))
+        if outcome is events.CallOutcome.OUTCOME_UNKNOWN and not _is_unsafe(site):
+            outcome = events.CallOutcome.FAILED
         if site.call_id in self.cancelled:
             outcome = events.CallOutcome.CANCELLED
+        change = None
+        if site.tool in ("write", "apply_edits") and outcome is None:
+            change = inputs.Change(commit=f"commit-{site.call_id}", files=("x",), diff="+x")
         if outcome is None:
             return inputs.ToolFinished(
                 task_id=site.task_id,
                 call_id=site.call_id,
-                result=contract.Result(text="out"),
+                result=contract.Result(text="out", failed=dice.random() < 0.2),
                 duration_ms=1,
+                change=change,
             )
         return inputs.ToolStopped(
             task_id=site.task_id, call_id=site.call_id, outcome=outcome, message="stopped"
         )
+
+
+def _is_unsafe(site: decisions.CallSite) -> bool:
+    return scenes.TOOLS[site.tool].effect is contract.Effect.UNSAFE

@@ -7,7 +7,7 @@ import hypothesis
 import pytest
 from hypothesis import strategies
 
-from daemon.domain import events, ids, inputs, limits, messages
+from daemon.domain import events, ids, inputs, limits, messages, principals
 from tests.unit.decide import moves, scenes, simulated
 from tools import contract
 
@@ -16,13 +16,14 @@ Act = Callable[[simulated.Daemon, random.Random], None]
 BOUNDS = limits.Limits(
     running_tasks=2,
     queued_tasks=4,
-    task_rounds=3,
-    task_tool_calls=3,
+    task_rounds=6,
+    task_tool_calls=12,
     task_recoveries=2,
     task_seconds=600,
     approval_seconds=300,
 )
-TEXTS = ("hi", "hi", "run `ls`", "run `ls`", "")
+TEXTS = ("hi", "hi", "hi", "run `ls`", "")
+SELDOM = 0.2
 
 
 def pick(daemon: simulated.Daemon, dice: random.Random) -> int:
@@ -74,9 +75,12 @@ def wait(daemon: simulated.Daemon, dice: random.Random) -> None:
     task = pick(daemon, dice)
     feed(daemon, moves.approval_timer(task))
     feed(daemon, moves.budget_timer(task))
+    feed(daemon, moves.secret_timer(task))
 
 
 def restart(daemon: simulated.Daemon, dice: random.Random) -> None:
+    if dice.random() < SELDOM:
+        return
     daemon.restart(clean=dice.random() < 0.5)
 
 
@@ -103,13 +107,67 @@ def stray(daemon: simulated.Daemon, dice: random.Random) -> None:
     seen.model_calls, seen.tool_calls = kept
 
 
+def steer(daemon: simulated.Daemon, dice: random.Random) -> None:
+    feed(daemon, moves.steer(dice.random() < 0.7, pick(daemon, dice)))
+
+
+def secret(daemon: simulated.Daemon, dice: random.Random) -> None:
+    feed(daemon, moves.provide_secret(asking(daemon, dice)))
+
+
+def of_conversation(daemon: simulated.Daemon, dice: random.Random) -> None:
+    """A person asks something of a conversation as a whole."""
+    seen = daemon.seen[pick(daemon, dice)]
+    kinds = ("undo", "undo", "compact", "compact", "feedback")
+    daemon.feed(asked_of(seen, "delete" if dice.random() < SELDOM else dice.choice(kinds)))
+
+
+def asked_of(seen: scenes.Seen, kind: str) -> inputs.Input:
+    chat, who = seen.conversation_id, scenes.OWNER
+    match kind:
+        case "undo":
+            return inputs.UndoExchange(
+                credential="owner", principal=who, correlation_id="other", conversation_id=chat
+            )
+        case "compact":
+            return inputs.CompactConversation(
+                credential="owner",
+                principal=who,
+                correlation_id="other",
+                conversation_id=chat,
+                origin=principals.Origin(principal=who),
+            )
+        case "delete":
+            return inputs.DeleteConversation(
+                credential="owner", principal=who, correlation_id="other", conversation_id=chat
+            )
+        case _:
+            return inputs.GiveFeedback(
+                credential="owner",
+                principal=who,
+                correlation_id="other",
+                task_id=seen.task_id,
+                good=True,
+            )
+
+
+def revert(daemon: simulated.Daemon, dice: random.Random) -> None:
+    if daemon.reverting:
+        daemon.revert(dice)
+
+
+def abort(daemon: simulated.Daemon, dice: random.Random) -> None:
+    if dice.random() < SELDOM:
+        feed(daemon, moves.abort(pick(daemon, dice)))
+
+
 def lose(daemon: simulated.Daemon, dice: random.Random) -> None:
     """A commit that failed."""
     daemon.lose(moves.cancel(pick(daemon, dice))(daemon)[0])
 
 
 ACTS: tuple[Act, ...] = (
-    *[land] * 12,
+    *[land] * 30,
     submit,
     submit,
     *[resolve] * 3,
@@ -120,6 +178,11 @@ ACTS: tuple[Act, ...] = (
     *[restart] * 3,
     stray,
     lose,
+    steer,
+    secret,
+    of_conversation,
+    revert,
+    abort,
 )
 
 
@@ -131,7 +194,7 @@ ACTS: tuple[Act, ...] = (
 @hypothesis.given(dealt=strategies.integers(0, 2**32 - 1), acts=strategies.integers(50, 300))
 def test_the_invariants_hold_over_any_run(dealt: int, acts: int) -> None:
     dice = random.Random(dealt)
-    daemon = simulated.Daemon(BOUNDS)
+    daemon = simulated.Daemon(BOUNDS, dice.random() < 0.3, dice.random() < 0.5)
     feed(daemon, moves.submit("hi"))
     for _ in range(acts):
         dice.choice(ACTS)(daemon, dice)

@@ -223,7 +223,7 @@ class Rig:
                 self.box,
                 self.bus,
                 bounds.history_exchanges,
-                self.rules.skills,
+                lambda: self.rules.skills,
             ),
             tool_calls.ToolCalls(
                 self._tools,
