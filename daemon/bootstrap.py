@@ -17,6 +17,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -48,7 +49,6 @@ from daemon.storage import lock, sqlite_store
 from tools import contract, registry, shell
 
 VERSION = "0.1.0"
-SOCKET_NAME = "ducklmd.sock"
 _CLOSE_SECONDS = 2.0
 
 _log = structlog.get_logger(__name__)
@@ -70,6 +70,17 @@ class Parts:
     listening: server.Server
 
 
+@dataclass(frozen=True)
+class Ground:
+    """What tool calls stand on."""
+
+    folders: workplace.ProjectFolders
+    history: histories.Histories
+    calls_at: tool_calls.Workplace
+    judging: judge.Judge
+    secrets: vault.Vault
+
+
 def run(
     arguments: exits.Arguments,
     held: lock.StateLock,
@@ -84,7 +95,7 @@ def run(
             ),
             os.environ,
         )
-        _check_addresses(chosen.daemon.daemon.listen, arguments.state)
+        workplace.check_addresses(chosen.daemon.daemon.listen, arguments.state)
         token = credentials.owner_token(arguments.state)
         redactor = redaction.Redactor((token,))
         logs.set_up(chosen.daemon.log.level, redactor, sys.stderr)
@@ -99,18 +110,6 @@ def run(
     except errors.StorageFault as error:
         sys.stderr.write(f"ducklmd: {error}\n")
         return exits.Exit.STATE
-
-
-def _addresses(listen: Sequence[str], state: Path) -> list[str]:
-    """Where to listen; "unix" is the socket in the state folder."""
-    return [f"unix:{state / SOCKET_NAME}" if one == "unix" else one for one in listen]
-
-
-def _check_addresses(listen: Sequence[str], state: Path) -> None:
-    found = [server.check_address(address) for address in _addresses(listen, state)]
-    faults = [f"daemon.listen: {fault}" for fault in found if fault is not None]
-    if faults:
-        raise errors.ConfigFault(faults)
 
 
 async def _serve(daemon: "Daemon") -> int:
@@ -165,7 +164,7 @@ class Daemon:
             watched = await stack.enter_async_context(supervisor.Supervisor())
             if workplace.has_rules(self._folders):
                 await parts.judging.load()  # a fault in them stops the start
-            addresses = _addresses(self._chosen.daemon.daemon.listen, self._folders.state)
+            addresses = workplace.addresses(self._chosen.daemon.daemon.listen, self._folders.state)
             clean = await parts.store.drained()
             await parts.store.set_drained(False)
             bound = await parts.listening.start(addresses)
@@ -193,8 +192,7 @@ class Daemon:
         models = await stack.enter_async_context(model_slots.started(self._chosen))
         found = await kits.offered(self._chosen.daemon, self._build)
         self._notices += found.notices
-        offered = found.tools
-        specs = {name: tool.spec for name, tool in offered.items()}
+        specs = {name: tool.spec for name, tool in found.tools.items()}
         rules = kits.rules(self._chosen, specs, await store.presets())
         self._notices += (*kits.notices(rules), *models.notices)
         current = await resume.load(store)
@@ -206,36 +204,18 @@ class Daemon:
             self._clock,
             lambda kind, subject: box.post(inputs.TimerFired(timer=kind, subject=subject)),
         )
-        own = workplace.ProjectFolders(self._folders, self._chosen.daemon.tools.folder)
-        hidden, stores = workplace.hidden(self._folders), workplace.histories(self._folders)
-        history = histories.Histories(stores, hidden, self._clock, own.default)
-        stack.callback(history.close)
-        calls_at = workplace.made(self._folders, own, history)
-        place = workplace.place(self._folders, self._chosen.daemon.daemon.listen)
-        judging = judge.Judge(
-            lambda: _load_rules(self._folders.config),
-            lambda folder: replace(place, cwd=folder),
-        )
-        keep_ms = limits.secret_seconds * 1000
-        secrets = vault.Vault(self._clock, keep_ms, self._redactor)
-        performer = effects.Effects(
-            model_calls.ModelCalls(
-                models,
-                store,
-                kept,
-                box,
-                publish,
-                limits.history_exchanges,
-                lambda: runtime.rules.skills,
-            ),
-            self._tool_calls(
-                offered, calls_at, judging, secrets, store.artifacts, kept, box, publish
-            ),
-            timers,
+        ground = self._ground(stack)
+        thinking = model_calls.ModelCalls(
+            models,
+            store,
+            kept,
             box,
-            history,
-            self._reach,
+            publish,
+            limits.history_exchanges,
+            lambda: runtime.rules.skills,
         )
+        acting = self._tool_calls(found.tools, ground, store.artifacts, kept, box, publish)
+        performer = effects.Effects(thinking, acting, timers, box, ground.history, self._reach)
         runtime = loop.RuntimeLoop(
             rules,
             current,
@@ -248,38 +228,69 @@ class Daemon:
             self._reach,
             known.hear,
         )
-        served = backend.Backend(
+        served = self._served(store, kept, box, publish, ground, runtime, models)
+        look = partial(self._look, runtime, models, ground.history)
+        listening = server.Server(served, look, known, self._folders.state)
+        interpreter.tune()
+        return Parts(
+            store,
+            box,
+            runtime,
+            performer,
+            timers,
+            publish,
+            models,
+            ground.judging,
+            found.tools,
+            listening,
+        )
+
+    def _served(
+        self,
+        store: sqlite_store.SqliteStore,
+        kept: contents.Contents,
+        box: inbox.Inbox,
+        publish: bus.Bus,
+        ground: Ground,
+        runtime: loop.RuntimeLoop,
+        models: slots.Slots,
+    ) -> backend.Backend:
+        return backend.Backend(
             box,
             store,
             store.artifacts,
             kept,
             publish,
-            limits.artifact_bytes,
-            secrets,
+            self._chosen.daemon.limits.artifact_bytes,
+            ground.secrets,
             lambda: runtime.world.live_grants(self._clock.now_ms()),
             self._chosen.daemon.owner.is_owner,
-            own,
-            history,
+            ground.folders,
+            ground.history,
             lambda: runtime.rules,
             models,
         )
-        listening = server.Server(
-            served,
-            lambda: self._look(runtime, models),
-            known,
-            self._folders.state,
+
+    def _ground(self, stack: AsyncExitStack) -> Ground:
+        """What calls stand on: where they run, who judges them, what keeps what they change."""
+        folders = workplace.ProjectFolders(self._folders, self._chosen.daemon.tools.folder)
+        hidden, stores = workplace.hidden(self._folders), workplace.histories(self._folders)
+        history = histories.Histories(stores, hidden, self._clock, folders.default)
+        stack.callback(history.close)
+        place = workplace.place(self._folders, self._chosen.daemon.daemon.listen)
+        judging = judge.Judge(
+            lambda: _load_rules(self._folders.config),
+            lambda folder: replace(place, cwd=folder),
         )
-        interpreter.tune()
-        return Parts(
-            store, box, runtime, performer, timers, publish, models, judging, offered, listening
-        )
+        keep_ms = self._chosen.daemon.limits.secret_seconds * 1000
+        secrets = vault.Vault(self._clock, keep_ms, self._redactor)
+        made = workplace.made(self._folders, folders, history)
+        return Ground(folders, history, made, judging, secrets)
 
     def _tool_calls(
         self,
         offered: Mapping[str, contract.Tool],
-        calls_at: tool_calls.Workplace,
-        judging: judge.Judge,
-        secrets: vault.Vault,
+        ground: Ground,
         artifacts: ports.Artifacts,
         kept: contents.Contents,
         box: inbox.Inbox,
@@ -288,9 +299,9 @@ class Daemon:
         limits = self._chosen.daemon.limits
         return tool_calls.ToolCalls(
             offered,
-            calls_at,
-            judging,
-            secrets,
+            ground.calls_at,
+            ground.judging,
+            ground.secrets,
             self._redactor,
             artifacts,
             kept,
@@ -314,7 +325,9 @@ class Daemon:
                     _log.warning("not_confined", text=line)
         await asyncio.Event().wait()
 
-    def _look(self, runtime: loop.RuntimeLoop, models: slots.Slots) -> views.DaemonView:
+    def _look(
+        self, runtime: loop.RuntimeLoop, models: slots.Slots, history: ports.History
+    ) -> views.DaemonView:
         import psutil
 
         current = runtime.world
@@ -330,7 +343,11 @@ class Daemon:
             resident_bytes=psutil.Process(os.getpid()).memory_info().rss,
             draining=self._draining,
             slots=models.views(),
-            notices=(*self._notices, *profiles.lost(runtime.rules, current.settings)),
+            notices=(
+                *self._notices,
+                *history.notices(),
+                *profiles.lost(runtime.rules, current.settings),
+            ),
         )
 
     async def _abandon(self, parts: Parts) -> None:

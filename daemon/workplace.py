@@ -1,4 +1,5 @@
-"""The daemon's folders, and what they mean to a call: where it works, and what it never sees."""
+"""The daemon's places: where it listens and keeps things, where calls work, and what they never
+see."""
 
 import os
 from collections.abc import Sequence
@@ -8,9 +9,11 @@ from pathlib import Path
 from daemon.config import layers
 from daemon.domain import errors
 from daemon.permission import findings
+from daemon.rpc import server
 from daemon.runtime import ports, tool_calls
 from tools.sandbox import view
 
+SOCKET_NAME = "ducklmd.sock"
 HISTORIES = "projects"
 """Below the state: a store of each project's history."""
 _DEFAULT = "default"
@@ -25,6 +28,23 @@ class Folders:
     projects: Path
     config: tuple[Path, ...]
     """Those of the owner's settings, from the one that counts least; read only."""
+
+
+def addresses(listen: Sequence[str], state: Path) -> list[str]:
+    """Where to listen; "unix" is the socket in the state folder."""
+    return [f"unix:{state / SOCKET_NAME}" if one == "unix" else one for one in listen]
+
+
+def check_addresses(listen: Sequence[str], state: Path) -> None:
+    """Refuse what the daemon may not listen on.
+
+    Raises:
+        errors.ConfigFault: an address is none, or may be reached from elsewhere.
+    """
+    found = [server.check_address(address) for address in addresses(listen, state)]
+    faults = [f"daemon.listen: {fault}" for fault in found if fault is not None]
+    if faults:
+        raise errors.ConfigFault(faults)
 
 
 def has_rules(folders: Folders) -> bool:
