@@ -111,6 +111,10 @@ class Client:
         request = conversations_pb2.GetConversationRequest(conversation_id=conversation_id)
         return self._conversations.Get(request, timeout=CALL_SECONDS, metadata=self._metadata)
 
+    def undo(self, conversation_id: str, key: str) -> conversations_pb2.UndoResponse:
+        request = conversations_pb2.UndoRequest(conversation_id=conversation_id, client_key=key)
+        return self._conversations.Undo(request, timeout=CALL_SECONDS, metadata=self._metadata)
+
     def log(self, task_id: str = "", after_seq: int = 0) -> list[events_pb2.Event]:
         """The whole log after a sequence number, page by page."""
         found: list[events_pb2.Event] = []

@@ -119,10 +119,6 @@ async def _proposed(
         return story.outcomes
 
 
-async def unknown_tool(folder: Path) -> list[events.CallOutcome]:
-    return await _proposed(folder, proposing.directive("shell_run", {"command": "cp a ran"}))
-
-
 class Saying(fake_tools.FakeTool):
     """A tool whose call would run a certain command."""
 
@@ -229,7 +225,6 @@ FAULTS: dict[str, tuple[Fault, events.CallOutcome]] = {
         lambda folder: _proposed(folder, judging=_failing(errors.ConfigFault(["broken"]))),
         OUTCOME.REFUSED,
     ),
-    "unknown tool": (unknown_tool, OUTCOME.REFUSED),
     "unknown category": (lambda folder: _proposed(folder, tool=Strange()), OUTCOME.REFUSED),
     "read-only database": (read_only_database, OUTCOME.EXPIRED),
     "clock error": (clock_error, OUTCOME.EXPIRED),
@@ -247,6 +242,15 @@ async def test_a_fault_is_a_no(name: str, tmp_path: Path, figures: Figures) -> N
     assert await fault(tmp_path) == [outcome]
     assert os.listdir(tmp_path) == ["a"]
     figures(name, "denied")
+
+
+@pytest.mark.acceptance(19)
+async def test_a_tool_that_there_is_not_is_never_a_call(tmp_path: Path, figures: Figures) -> None:
+    (tmp_path / "a").write_text("x")
+    wanted = proposing.directive("shell_run", {"command": "cp a ran"})
+    assert await _proposed(tmp_path, wanted) == []
+    assert os.listdir(tmp_path) == ["a"]
+    figures("unknown tool", "denied")
 
 
 async def test_without_a_fault_it_runs(tmp_path: Path) -> None:
