@@ -2,17 +2,18 @@
 
 import json
 from collections.abc import Callable
+from typing import TypedDict
 
 import pytest
 
 from daemon.decide import profiles, skills, turn
-from daemon.domain import decisions, inputs, limits, messages, presets
+from daemon.domain import decisions, inputs, limits, messages, presets, principals
 from tests.unit.decide import moves, scenes
 
 pytestmark = pytest.mark.spec("K-10")
-G, P = presets.Generation, presets.Profile
+G = presets.Generation
+P = presets.Profile
 THINKER, CRITIC = messages.Role.THINKER, messages.Role.CRITIC
-KEYED = {"credential": "owner", "principal": scenes.OWNER, "correlation_id": "c"}
 PLAIN = P(tools=(), skills=False)
 
 MERGED = {
@@ -91,9 +92,20 @@ def test_a_profile_has_the_tools_that_it_lists(
         assert json.loads(kit.directive_schema)
 
 
+class Keyed(TypedDict):
+    credential: str
+    principal: principals.Principal
+    correlation_id: str
+
+
+def keyed() -> Keyed:
+    """What every write says of itself."""
+    return Keyed(credential="owner", principal=scenes.OWNER, correlation_id="c")
+
+
 def sets(scene: scenes.Scene, name: str, profile: P | None) -> str:
     """Set a profile as the loop does; the reply."""
-    given = inputs.SetProfile(**KEYED, name=name, profile=profile)
+    given = inputs.SetProfile(**keyed(), name=name, profile=profile)
     return takes(scene, lambda _: [given])
 
 
@@ -162,7 +174,7 @@ def limited() -> scenes.Scene:
 
 def skill(name: str, *keywords: str) -> scenes.Move:
     given = presets.Skill(text="Swim.", keywords=keywords) if keywords else None
-    return lambda _: [inputs.SetSkill(**KEYED, name=name, skill=given)]
+    return lambda _: [inputs.SetSkill(**keyed(), name=name, skill=given)]
 
 
 REFUSED: dict[str, tuple[Callable[[scenes.Scene], str], str]] = {
