@@ -265,6 +265,7 @@ CHAT_HELP = """\
 /export [FILE]    write the conversation to a new file (.md or .json)
 /project [FOLDER] show or set the project by its folder or name; /project - leaves it
 /mode [MODE]      show or set what runs unasked: plan, build, yolo
+/profile [NAME]   show or set the profile; /profile - is the default again
 /steer [on|off]   whether what you say while a task runs joins it, or waits for its end
 /thoughts [on|off] whether what a model thinks before it speaks is shown
 /grants           list what you allowed always; /revoke ID takes one back
@@ -286,6 +287,7 @@ PROJECT_SET = "project {folder}"
 PROJECT_NONE = "no project: the daemon's own folder"
 SETTINGS_MODE = "mode {mode}"
 SETTINGS_PROFILE = "profile {profile}"
+PROFILE_DEFAULT = "no profile: the default"
 SETTINGS_STEERS = "messages join a running task"
 
 # --- what was said
@@ -325,6 +327,24 @@ CONVERSATION = {
     "steering": "meanwhile",
 }
 EVENT_UNKNOWN = "an event of a kind unknown to this client"
+PROFILES_NONE = "No profile."
+PROFILE = {
+    "name": "profile",
+    "description": "for",
+    "instructions": "instructions",
+    "tools": "tools",
+    "skills": "skills",
+    "critic": "critic",
+    "source": "from",
+}
+PROFILE_ALL_TOOLS = "all"
+PROFILE_NO_TOOLS = "none"
+PROFILE_COSTS = "{tokens} of {limit} tokens, counted by {slot}"
+PRESET_SOURCES = {"files": "the settings' files", "set": "the database"}
+YES = "yes"
+NO = "no"
+SKILLS_NONE = "No skill."
+SKILL_NONE = "none"
 TOKENS_NONE = "No token but the owner's."
 TOKEN_MADE = (
     "Above is the secret of {name}, which may: {scopes}. It is not shown again; "
@@ -413,6 +433,13 @@ HELP_LAST = "Only the last so many messages; 0 for all."
 HELP_REASONING = "Also what models thought."
 HELP_TOOLS = "Plans and calls of tools."
 HELP_RESULTS = "What these calls gave and changed."
+HELP_PROFILES = "Profiles, which conversations name: show, test. Without a command: list."
+HELP_PROFILES_SHOW = "Show one with all that it says."
+HELP_PROFILES_TEST = "Show what every prompt begins with, and what that costs. Nothing is kept."
+HELP_PROFILE_NONE = "A profile; without a name the default."
+HELP_SKILLS = "Skills, of which a message calls for at most one. Without a command: list."
+HELP_SKILLS_SHOW = "Show one with its keywords."
+HELP_SKILLS_TEST = "Say which skill a message would call for, and why."
 HELP_UNDO = "Take back a conversation's last answered message and its changes of the project."
 HELP_FEEDBACK = "Say what a task's answer is worth."
 HELP_WORTH = "good or bad."

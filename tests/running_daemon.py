@@ -25,7 +25,9 @@ from proto.ducklm.v1 import (
     artifacts_pb2_grpc,
     conversations_pb2_grpc,
     events_pb2_grpc,
+    profiles_pb2_grpc,
     projects_pb2_grpc,
+    skills_pb2_grpc,
     tasks_pb2_grpc,
 )
 
@@ -94,6 +96,8 @@ class Api:
         self.approvals = approvals_pb2_grpc.ApprovalsStub(calling)
         self.conversations = conversations_pb2_grpc.ConversationsStub(calling)
         self.projects = projects_pb2_grpc.ProjectsStub(calling)
+        self.profiles = profiles_pb2_grpc.ProfilesStub(calling)
+        self.skills = skills_pb2_grpc.SkillsStub(calling)
         self.artifacts = artifacts_pb2_grpc.ArtifactsStub(calling)
         self.admin = admin_pb2_grpc.AdminStub(calling)
 

@@ -4,14 +4,12 @@ Answers for: the command line, and that every failure ends in one sentence and a
 code (see `faults.Exit`). It must never do a command's work.
 """
 
-import contextlib
-import dataclasses
 import io
 import os
 import sys
 import traceback
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import typer
 
@@ -19,16 +17,16 @@ from bots import config, render, texts
 from bots.terminal import (
     ask,
     chat,
-    client,
     commands,
     exchanges,
     faults,
     permissions,
+    presets,
+    running,
     tokens,
     world,
 )
 
-_Json = typing.Annotated[bool, typer.Option("--json", help=texts.HELP_JSON)]
 _Limit = typing.Annotated[int, typer.Option("--limit", min=1, help=texts.HELP_LIMIT)]
 _Conversation = typing.Annotated[
     str, typer.Option("--conversation", metavar="ID", help=texts.HELP_CONVERSATION)
@@ -36,37 +34,6 @@ _Conversation = typing.Annotated[
 _Task = typing.Annotated[str, typer.Argument(metavar="TASK")]
 _ConversationId = typing.Annotated[str, typer.Argument(metavar="CONVERSATION")]
 _ApprovalId = typing.Annotated[str, typer.Argument(metavar="ID")]
-
-
-@dataclasses.dataclass(frozen=True)
-class _Start:
-    """What the options before the command gave."""
-
-    world: world.World
-    settings: config.Settings
-
-
-def _with_session(
-    context: typer.Context, command: Callable[[world.Session], faults.Exit]
-) -> typing.NoReturn:
-    """Run a command with a channel; every fault becomes a sentence and an exit code."""
-    start = context.find_object(_Start)
-    if start is None:
-        raise AssertionError("the callback puts it there")
-    the_world, settings = start.world, start.settings
-    channel = the_world.connect(settings.address)
-    with contextlib.closing(channel):
-        calls = client.Client(channel, settings.token)
-        session = world.Session(the_world, settings, calls)
-        try:
-            code = command(session)
-        except faults.CallFault as fault:
-            the_world.console.say(session.sentence(fault))
-            code = faults.exit_code(fault)
-        except faults.UsageFault as fault:
-            the_world.console.say(str(fault))
-            code = faults.Exit.USAGE
-    raise typer.Exit(int(code))
 
 
 def _settings(
@@ -86,7 +53,7 @@ def _settings(
     except config.ConfigError as error:
         the_world.console.say(str(error))
         raise typer.Exit(int(faults.Exit.USAGE)) from None
-    context.obj = _Start(the_world, settings)
+    context.obj = running.Start(the_world, settings)
 
 
 def _ask(
@@ -95,23 +62,27 @@ def _ask(
     conversation: _Conversation = "",
     no_wait: typing.Annotated[bool, typer.Option("--no-wait", help=texts.HELP_NO_WAIT)] = False,
     follow: typing.Annotated[bool, typer.Option("--follow", help=texts.HELP_FOLLOW_ASK)] = False,
-    as_json: _Json = False,
+    as_json: running.Json = False,
 ) -> None:
     request = ask.Request(text, conversation, not no_wait, follow, as_json)
-    _with_session(context, lambda session: ask.run(session, request))
+    running.with_session(context, lambda session: ask.run(session, request))
 
 
-def _chat(context: typer.Context, conversation: _Conversation = "", as_json: _Json = False) -> None:
-    _with_session(context, lambda session: chat.run(session, conversation, as_json))
+def _chat(
+    context: typer.Context, conversation: _Conversation = "", as_json: running.Json = False
+) -> None:
+    running.with_session(context, lambda session: chat.run(session, conversation, as_json))
 
 
 def _tasks(
     context: typer.Context,
     conversation: _Conversation = "",
     limit: _Limit = 50,
-    as_json: _Json = False,
+    as_json: running.Json = False,
 ) -> None:
-    _with_session(context, lambda session: commands.tasks(session, limit, conversation, as_json))
+    running.with_session(
+        context, lambda session: commands.tasks(session, limit, conversation, as_json)
+    )
 
 
 def _events(
@@ -126,38 +97,42 @@ def _events(
         int | None, typer.Option("--after", min=0, metavar="SEQ", help=texts.HELP_AFTER)
     ] = None,
     limit: _Limit = 100,
-    as_json: _Json = False,
+    as_json: running.Json = False,
 ) -> None:
-    _with_session(
+    running.with_session(
         context,
         lambda session: commands.events(session, limit, task, after, follow, as_json),
     )
 
 
-def _approvals(context: typer.Context, limit: _Limit = 50, as_json: _Json = False) -> None:
-    _with_session(context, lambda session: commands.approvals(session, limit, as_json))
+def _approvals(context: typer.Context, limit: _Limit = 50, as_json: running.Json = False) -> None:
+    running.with_session(context, lambda session: commands.approvals(session, limit, as_json))
 
 
 def _approve(
     context: typer.Context,
     approval_id: _ApprovalId,
     always: typing.Annotated[bool, typer.Option("--always", help=texts.HELP_ALWAYS)] = False,
-    as_json: _Json = False,
+    as_json: running.Json = False,
 ) -> None:
-    _with_session(context, lambda session: commands.approve(session, approval_id, always, as_json))
+    running.with_session(
+        context, lambda session: commands.approve(session, approval_id, always, as_json)
+    )
 
 
 def _deny(
     context: typer.Context,
     approval_id: _ApprovalId,
     reason: typing.Annotated[str, typer.Option("--reason", help=texts.HELP_REASON)] = "",
-    as_json: _Json = False,
+    as_json: running.Json = False,
 ) -> None:
-    _with_session(context, lambda session: commands.deny(session, approval_id, reason, as_json))
+    running.with_session(
+        context, lambda session: commands.deny(session, approval_id, reason, as_json)
+    )
 
 
-def _cancel(context: typer.Context, task: _Task, as_json: _Json = False) -> None:
-    _with_session(context, lambda session: commands.cancel(session, task, as_json))
+def _cancel(context: typer.Context, task: _Task, as_json: running.Json = False) -> None:
+    running.with_session(context, lambda session: commands.cancel(session, task, as_json))
 
 
 def _decide(
@@ -165,28 +140,34 @@ def _decide(
     task: _Task,
     decision: typing.Annotated[str, typer.Argument(metavar="DECISION", help=texts.HELP_DECISION)],
     call: typing.Annotated[str, typer.Option("--call", metavar="CALL", help=texts.HELP_CALL)] = "",
-    as_json: _Json = False,
+    as_json: running.Json = False,
 ) -> None:
-    _with_session(context, lambda session: commands.decide(session, task, decision, call, as_json))
+    running.with_session(
+        context, lambda session: commands.decide(session, task, decision, call, as_json)
+    )
 
 
-def _status(context: typer.Context, as_json: _Json = False) -> None:
-    _with_session(context, lambda session: commands.status(session, as_json))
+def _status(context: typer.Context, as_json: running.Json = False) -> None:
+    running.with_session(context, lambda session: commands.status(session, as_json))
 
 
-def _conversations(context: typer.Context, limit: _Limit = 50, as_json: _Json = False) -> None:
+def _conversations(
+    context: typer.Context, limit: _Limit = 50, as_json: running.Json = False
+) -> None:
     if context.invoked_subcommand is None:
         _conversations_list(context, limit, as_json)
 
 
-def _conversations_list(context: typer.Context, limit: _Limit = 50, as_json: _Json = False) -> None:
-    _with_session(context, lambda session: commands.conversations(session, limit, as_json))
+def _conversations_list(
+    context: typer.Context, limit: _Limit = 50, as_json: running.Json = False
+) -> None:
+    running.with_session(context, lambda session: commands.conversations(session, limit, as_json))
 
 
 def _conversations_show(
-    context: typer.Context, conversation: _ConversationId, as_json: _Json = False
+    context: typer.Context, conversation: _ConversationId, as_json: running.Json = False
 ) -> None:
-    _with_session(context, lambda session: exchanges.show(session, conversation, as_json))
+    running.with_session(context, lambda session: exchanges.show(session, conversation, as_json))
 
 
 def _conversations_delete(
@@ -194,7 +175,7 @@ def _conversations_delete(
     conversation: _ConversationId,
     sure: typing.Annotated[bool, typer.Option("--yes", help=texts.HELP_YES)] = False,
 ) -> None:
-    _with_session(context, lambda session: exchanges.delete(session, conversation, sure))
+    running.with_session(context, lambda session: exchanges.delete(session, conversation, sure))
 
 
 def _conversations_export(
@@ -219,15 +200,17 @@ def _conversations_export(
         request.last_turns = last
         return exchanges.export(session, request, path)
 
-    _with_session(context, run)
+    running.with_session(context, run)
 
 
-def _undo(context: typer.Context, conversation: _ConversationId, as_json: _Json = False) -> None:
+def _undo(
+    context: typer.Context, conversation: _ConversationId, as_json: running.Json = False
+) -> None:
     def run(session: world.Session) -> faults.Exit:
         with session.world.interrupts.watching():
             return exchanges.undo(session, conversation, as_json)
 
-    _with_session(context, run)
+    running.with_session(context, run)
 
 
 def _feedback(
@@ -235,25 +218,27 @@ def _feedback(
     task: _Task,
     worth: typing.Annotated[str, typer.Argument(metavar="WORTH", help=texts.HELP_WORTH)],
     text: typing.Annotated[str, typer.Argument(metavar="[TEXT]", help=texts.HELP_WHY)] = "",
-    as_json: _Json = False,
+    as_json: running.Json = False,
 ) -> None:
-    _with_session(context, lambda session: exchanges.feedback(session, task, worth, text, as_json))
+    running.with_session(
+        context, lambda session: exchanges.feedback(session, task, worth, text, as_json)
+    )
 
 
 def _diff(context: typer.Context, task: _Task) -> None:
-    _with_session(context, lambda session: exchanges.diff(session, task))
+    running.with_session(context, lambda session: exchanges.diff(session, task))
 
 
-def _grants_list(context: typer.Context, as_json: _Json = False) -> None:
-    _with_session(context, lambda session: permissions.grants(session, as_json))
+def _grants_list(context: typer.Context, as_json: running.Json = False) -> None:
+    running.with_session(context, lambda session: permissions.grants(session, as_json))
 
 
 def _grants_revoke(
     context: typer.Context,
     grant_id: typing.Annotated[str, typer.Argument(metavar="ID")],
-    as_json: _Json = False,
+    as_json: running.Json = False,
 ) -> None:
-    _with_session(context, lambda session: permissions.revoke(session, grant_id, as_json))
+    running.with_session(context, lambda session: permissions.revoke(session, grant_id, as_json))
 
 
 def _secret(
@@ -262,18 +247,22 @@ def _secret(
     from_stdin: typing.Annotated[
         bool, typer.Option("--stdin", help=texts.HELP_SECRET_STDIN)
     ] = False,
-    as_json: _Json = False,
+    as_json: running.Json = False,
 ) -> None:
-    _with_session(context, lambda session: permissions.secret(session, task, from_stdin, as_json))
+    running.with_session(
+        context, lambda session: permissions.secret(session, task, from_stdin, as_json)
+    )
 
 
 def _mode(
     context: typer.Context,
     conversation: _ConversationId,
     name: typing.Annotated[str, typer.Argument(metavar="MODE", help=texts.HELP_MODE_NAME)] = "",
-    as_json: _Json = False,
+    as_json: running.Json = False,
 ) -> None:
-    _with_session(context, lambda session: permissions.mode(session, conversation, name, as_json))
+    running.with_session(
+        context, lambda session: permissions.mode(session, conversation, name, as_json)
+    )
 
 
 def _token_create(
@@ -288,10 +277,10 @@ def _token_create(
     account: typing.Annotated[
         str, typer.Option("--account", metavar="NAME", help=texts.HELP_TOKEN_ACCOUNT)
     ] = "",
-    as_json: _Json = False,
+    as_json: running.Json = False,
 ) -> None:
     wanted = tokens.Wanted(name, scope or (), platform, account)
-    _with_session(context, lambda session: tokens.create(session, wanted, as_json))
+    running.with_session(context, lambda session: tokens.create(session, wanted, as_json))
 
 
 def _token_list(
@@ -300,17 +289,17 @@ def _token_list(
         bool, typer.Option("--revoked", help=texts.HELP_TOKEN_REVOKED)
     ] = False,
     limit: _Limit = 50,
-    as_json: _Json = False,
+    as_json: running.Json = False,
 ) -> None:
-    _with_session(context, lambda session: tokens.show(session, limit, revoked, as_json))
+    running.with_session(context, lambda session: tokens.show(session, limit, revoked, as_json))
 
 
 def _token_revoke(
     context: typer.Context,
     named: typing.Annotated[str, typer.Argument(metavar="TOKEN", help=texts.HELP_TOKEN_NAMED)],
-    as_json: _Json = False,
+    as_json: running.Json = False,
 ) -> None:
-    _with_session(context, lambda session: tokens.revoke(session, named, as_json))
+    running.with_session(context, lambda session: tokens.revoke(session, named, as_json))
 
 
 def _conversation_commands() -> typer.Typer:
@@ -366,6 +355,8 @@ def build() -> typer.Typer:
     app.command("mode", help=texts.HELP_MODE)(_mode)
     app.command("secret", help=texts.HELP_SECRET)(_secret)
     app.add_typer(_conversation_commands(), name="conversations")
+    app.add_typer(presets.profile_commands(), name="profiles")
+    app.add_typer(presets.skill_commands(), name="skills")
     app.add_typer(_grant_commands(), name="grants")
     app.add_typer(_token_commands(), name="token")
     return app

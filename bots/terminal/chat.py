@@ -14,6 +14,7 @@ from bots.terminal import (
     exchanges,
     faults,
     permissions,
+    presets,
     screen,
     settings,
     turn,
@@ -127,7 +128,7 @@ class Chat:
                 permissions.revoke(self.session, grant_id, as_json=False)
             case "/thoughts", [*words]:
                 self._thoughts(words)
-            case "/mode" | "/project" | "/steer", _:
+            case "/mode" | "/project" | "/steer" | "/profile", _:
                 self._setting(command, rest.strip())
             case _:
                 self._about_what_was_said(command, rest)
@@ -185,6 +186,11 @@ class Chat:
                 self._console.say(permissions.mode_told(wanted.mode or common_pb2.BUILD))
             case "/project":
                 self._console.say(settings.project_told(wanted.folder))
+            case "/profile":
+                self._console.say(settings.profile_told(wanted.profile))
+                if not value:
+                    for line in presets.profile_lines(self.session.client.profiles()):
+                        self._console.say(line)
             case _:
                 self._console.say(settings.steering_told(wanted.steering))
 
@@ -195,6 +201,8 @@ class Chat:
                 update.mode = permissions.mode_named(value.lower())
             case "/project":
                 update.folder = self._folder(value)
+            case "/profile":
+                update.profile = "" if value == "-" else value
             case _:
                 update.steering = settings.steering_named(value.lower())
         if not self.conversation_id:

@@ -20,6 +20,10 @@ from proto.ducklm.v1 import (
     conversations_pb2_grpc,
     events_pb2,
     events_pb2_grpc,
+    profiles_pb2,
+    profiles_pb2_grpc,
+    skills_pb2,
+    skills_pb2_grpc,
     tasks_pb2,
     tasks_pb2_grpc,
 )
@@ -76,6 +80,8 @@ class Client:
         self._events = events_pb2_grpc.EventsStub(channel)
         self._approvals = approvals_pb2_grpc.ApprovalsStub(channel)
         self._conversations = conversations_pb2_grpc.ConversationsStub(channel)
+        self._profiles = profiles_pb2_grpc.ProfilesStub(channel)
+        self._skills = skills_pb2_grpc.SkillsStub(channel)
         self._admin = admin_pb2_grpc.AdminStub(channel)
 
     def _call(self, method: "grpc.UnaryUnaryMultiCallable[_Q, _R]", request: _Q) -> _R:
@@ -94,7 +100,7 @@ class Client:
         key: str,
         wanted: settings.Settings = settings.DEFAULT,
     ) -> tasks_pb2.SubmitResponse:
-        """Submit a text; mode and folder are of the conversation that it begins."""
+        """Submit a text; mode, folder and profile are of the conversation that it begins."""
         request = tasks_pb2.SubmitRequest(
             text=text,
             origin=_origin(),
@@ -102,6 +108,7 @@ class Client:
             client_key=key,
             mode=wanted.mode,
             folder=wanted.folder,
+            profile=wanted.profile,
         )
         return self._call(self._tasks.Submit, request)
 
@@ -206,6 +213,26 @@ class Client:
                 yield piece.text
         except grpc.RpcError as error:
             raise faults.fault_of(error) from None
+
+    def profiles(self) -> Sequence[profiles_pb2.NamedProfile]:
+        """Every profile, by name."""
+        return self._call(self._profiles.List, profiles_pb2.ListProfilesRequest()).profiles
+
+    def profile(self, name: str) -> profiles_pb2.NamedProfile:
+        return self._call(self._profiles.Get, profiles_pb2.GetProfileRequest(name=name))
+
+    def test_profile(self, name: str) -> profiles_pb2.TestProfileResponse:
+        return self._call(self._profiles.Test, profiles_pb2.TestProfileRequest(name=name))
+
+    def skills(self) -> Sequence[skills_pb2.NamedSkill]:
+        """Every skill, by name."""
+        return self._call(self._skills.List, skills_pb2.ListSkillsRequest()).skills
+
+    def skill(self, name: str) -> skills_pb2.NamedSkill:
+        return self._call(self._skills.Get, skills_pb2.GetSkillRequest(name=name))
+
+    def test_skills(self, text: str) -> skills_pb2.TestSkillsResponse:
+        return self._call(self._skills.Test, skills_pb2.TestSkillsRequest(text=text))
 
     def approvals(self, limit: int) -> Iterator[approvals_pb2.Approval]:
         """Pending approvals, page by page."""

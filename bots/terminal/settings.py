@@ -26,7 +26,7 @@ class Settings:
     @property
     def needs_creation(self) -> bool:
         """Whether they say what a message that begins a conversation cannot."""
-        return bool(self.profile) or self.steering != common_pb2.STEERING_UNSPECIFIED
+        return self.steering != common_pb2.STEERING_UNSPECIFIED
 
 
 DEFAULT: typing.Final = Settings()
@@ -74,6 +74,12 @@ def project_told(folder: str) -> str:
     return texts.PROJECT_SET.format(folder=render.one_line(folder))
 
 
+def profile_told(profile: str) -> str:
+    if not profile:
+        return texts.PROFILE_DEFAULT
+    return texts.SETTINGS_PROFILE.format(profile=render.one_line(profile))
+
+
 def told(settings: Settings) -> str:
     """What differs from the default, in a few words; empty where nothing does."""
     parts = []
@@ -83,7 +89,7 @@ def told(settings: Settings) -> str:
         name = render.enum_name(common_pb2.Mode.DESCRIPTOR, settings.mode).lower()
         parts.append(texts.SETTINGS_MODE.format(mode=name))
     if settings.profile:
-        parts.append(texts.SETTINGS_PROFILE.format(profile=render.one_line(settings.profile)))
+        parts.append(profile_told(settings.profile))
     if settings.steering == common_pb2.STEER:
         parts.append(texts.SETTINGS_STEERS)
     return ", ".join(parts)

@@ -38,7 +38,7 @@ class TooLong:
 
 @dataclass(frozen=True)
 class ToSummarize:
-    """The messages to summarize, up to an exchange, and how long the summary may be."""
+    """The messages that ask for a summary up to an exchange, and how long that may be."""
 
     messages: _Messages
     tokens: int
@@ -88,8 +88,10 @@ def compose(
     return (_system(system, gathered.summary), *_told(history), *_told(turn))
 
 
-def to_summarize(system: str, gathered: inputs.ContextGathered, forced: bool) -> ToSummarize | None:
-    """What of the history is to be summarized now, or None when it need not be.
+def to_summarize(
+    system: str, gathered: inputs.ContextGathered, prompt: str, forced: bool
+) -> ToSummarize | None:
+    """What of the history is to be summarized now, or None when it need not be; `prompt` asks.
 
     Unless forced, only when it takes more than half of the context. The last exchanges stay.
     """
@@ -100,7 +102,7 @@ def to_summarize(system: str, gathered: inputs.ContextGathered, forced: bool) ->
     kept = 0 if forced else _KEPT_EXCHANGES
     exchanges = exchanges[: len(exchanges) - kept]
     tokens = max(1, min(_MOST_SUMMARY_TOKENS, limit // _SUMMARY_SHARE))
-    room = limit - tokens - _fixed(gathered) - limit // _SUMMARY_SHARE
+    room = limit - tokens - _fixed(gathered) - bound_tokens(prompt) - _MESSAGE_OVERHEAD_TOKENS
     taken: list[inputs.Piece] = []
     for exchange in exchanges:
         pieces = exchange if _cost(exchange) <= room else _shortened(exchange)
@@ -109,12 +111,15 @@ def to_summarize(system: str, gathered: inputs.ContextGathered, forced: bool) ->
         taken += pieces
     if not taken:
         return None
-    said = (_system(system, gathered.summary), *_told(taken))
+    asking = messages.Message(speaker="user", content=prompt)
+    said = (_system(system, gathered.summary), *_told(taken), asking)
     return ToSummarize(messages=said, tokens=tokens, up_to_seq=taken[-1].seq)
 
 
 def _fixed(gathered: inputs.ContextGathered) -> int:
-    summary = gathered.summary.tokens if gathered.summary is not None else 0
+    summary = 0
+    if gathered.summary is not None:
+        summary = gathered.summary.tokens + bound_tokens(SUMMARY)
     return gathered.system_tokens + summary + 2 * _MESSAGE_OVERHEAD_TOKENS
 
 

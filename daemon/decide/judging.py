@@ -6,7 +6,7 @@ announces it uses up the approval or a use of the grant in the same transaction.
 
 from typing import assert_never
 
-from daemon.decide import calls, endings, engine, secrecy, turn
+from daemon.decide import calls, endings, engine, secrecy, spreading, turn
 from daemon.domain import decisions, events, ids, inputs, principals, taints, verdicts, world
 from daemon.permission import binding, card, policy
 from tools import contract
@@ -49,7 +49,7 @@ def _settle(
         reads=bool(given.facts.hosts) and not given.facts.touched,
         named=bool(given.facts.sources) and set(given.facts.sources) <= set(task.urls),
         mode=_mode(current, task),
-        taint=taints.join(task.taint, current.world.taint_of(given.folder)),
+        taint=taints.join(task.taint, spreading.of_call(current.world, given)),
         grant_id=_grant(current, key, given.folder),
         denied=key in task.denied,
     )
@@ -223,14 +223,15 @@ def _start(
 
 
 def _spread_taint(current: turn.Turn, task: world.Task, given: inputs.CallInspected) -> world.Task:
-    """A tainted folder taints who works in it, and a tainted task the folder that it changes;
-    what comes from the web taints before it is there."""
-    of_folder = current.world.taint_of(given.folder)
+    """A tainted folder taints who works in it or reads of it, and a tainted task the folders that
+    it changes; what comes from the web taints before it is there."""
     web = taints.Kind.WEB
     fetched = tuple(taints.Source(kind=web, source_id=one) for one in given.facts.sources)
-    task = current.taint(task, taints.join(of_folder, fetched))
-    changes = given.judged.verdict is not verdicts.Verdict.ALLOW_READONLY
-    new = taints.beyond(task.taint, of_folder)
-    if changes and new and given.folder:
-        return current.emit(task, events.ProjectTainted(folder=given.folder, sources=new))
+    task = current.taint(task, taints.join(spreading.of_call(current.world, given), fetched))
+    if given.judged.verdict is verdicts.Verdict.ALLOW_READONLY:
+        return task
+    for folder in spreading.written(given):
+        new = taints.beyond(task.taint, spreading.of_place(current.world, folder))
+        if new:
+            task = current.emit(task, events.ProjectTainted(folder=folder, sources=new))
     return task

@@ -1,9 +1,10 @@
 """What owners ask about projects: the folders that tasks work in."""
 
-from daemon.decide import turn
+from daemon.decide import spreading, turn
 from daemon.domain import decisions, errors, events, inputs
 
 _KIND = errors.RefusalKind
+_HELD = "{folder} lies in a folder with untrusted text: look at that one, and trust it."
 _OWNER_ONLY = "Only the owner of this daemon may {what} a project."
 
 
@@ -12,13 +13,16 @@ def _reject(kind: errors.RefusalKind, message: str) -> decisions.Rejected:
 
 
 def trust(current: turn.Turn, given: inputs.TrustProject) -> decisions.Reply | decisions.Rejected:
-    """Clear a project's taint: its owner has looked at its files."""
+    """Clear a project's taint, and that of all below it: its owner has looked at its files."""
     if not current.rules.owners.is_owner(given.principal):
         return _reject(_KIND.FORBIDDEN, _OWNER_ONLY.replace("{what}", "trust"))
-    project = current.world.projects.get(given.folder)
-    if project is not None:
-        trusted = events.ProjectTrusted(folder=given.folder, principal=given.principal)
-        current.record(trusted, project.conversation_id, given.correlation_id)
+    tainted = spreading.tainted_within(current.world, given.folder)
+    if not tainted and spreading.of_place(current.world, given.folder):
+        return _reject(_KIND.STATE, _HELD.replace("{folder}", given.folder))
+    for folder in tainted:
+        conversation_id = current.world.projects[folder].conversation_id
+        trusted = events.ProjectTrusted(folder=folder, principal=given.principal)
+        current.record(trusted, conversation_id, given.correlation_id)
     return decisions.ProjectKept(folder=given.folder)
 
 

@@ -39,19 +39,19 @@ def context_gathered(current: turn.Turn, task: world.Task, given: inputs.Context
         return
     task = current.taint(task, given.taint)
     system = current.kit(task).system_prompt
+    prompt = current.rules.prompts[_Purpose.SUMMARIZE]
     if wanted.purpose is _Purpose.THINK and not task.summarized:
-        told = context.to_summarize(system, given, forced=False)
+        told = context.to_summarize(system, given, prompt, forced=False)
     elif wanted.purpose is _Purpose.SUMMARIZE:
-        told = context.to_summarize(system, given, forced=True)
+        told = context.to_summarize(system, given, prompt, forced=True)
         if told is None:
             endings.answer(current, task, NOTHING_TO_COMPACT)
             return
     else:
         told = None
     if told is not None:
-        prompt = messages.Message(speaker="user", content=current.rules.prompts[_Purpose.SUMMARIZE])
-        said = (*told.messages, prompt)
-        _call(current, task, asking.Wanted(_Purpose.SUMMARIZE), said, told.tokens, told.up_to_seq)
+        summary = asking.Wanted(_Purpose.SUMMARIZE)
+        _call(current, task, summary, told.messages, told.tokens, told.up_to_seq)
         return
     generation = _generation(current, task, wanted)
     tokens = context.answer_budget(

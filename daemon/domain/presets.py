@@ -70,6 +70,13 @@ class Profile(base.Value):
     memory: Literal["off"] = "off"
     """There is none yet; another mode is refused and not promised."""
 
+    @pydantic.field_validator("memory", mode="before")
+    @classmethod
+    def _no_memory_yet(cls, memory: object) -> object:
+        if memory != "off":
+            raise ValueError('there is no memory yet: write "off", or leave it out')
+        return memory
+
     @pydantic.field_validator("generation")
     @classmethod
     def _roles_generate(cls, generation: Generations) -> Generations:

@@ -71,6 +71,10 @@ class Slots:
         """The slot that serves a role."""
         return self._models[names(self._roles, role)[0]]
 
+    def model(self, name: str) -> ports.Model:
+        """A slot by its name."""
+        return self._models[name]
+
     def views(self) -> tuple[views.SlotView, ...]:
         """How each slot stands, in order of name."""
         return tuple(

@@ -12,7 +12,9 @@ from proto.ducklm.v1 import (
     artifacts_pb2,
     conversations_pb2,
     events_pb2,
+    profiles_pb2,
     projects_pb2,
+    skills_pb2,
     tasks_pb2,
 )
 from tests import running_daemon
@@ -23,6 +25,8 @@ _FILES = (
     approvals_pb2,
     conversations_pb2,
     projects_pb2,
+    profiles_pb2,
+    skills_pb2,
     artifacts_pb2,
     admin_pb2,
 )

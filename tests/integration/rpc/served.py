@@ -15,7 +15,9 @@ from proto.ducklm.v1 import (
     approvals_pb2,
     artifacts_pb2,
     conversations_pb2,
+    profiles_pb2,
     projects_pb2,
+    skills_pb2,
     tasks_pb2,
 )
 from tests.integration.rpc import methods
@@ -40,6 +42,9 @@ VALID: Mapping[str, message.Message] = {
     "Projects/Diff": projects_pb2.ProjectDiffRequest(project="p", commit="0" * 40),
     "Projects/Revert": projects_pb2.ProjectRevertRequest(project="p", commits=["0" * 40]),
     "Projects/Log": projects_pb2.ProjectLogRequest(project="p"),
+    "Profiles/Set": profiles_pb2.SetProfileRequest(name="p"),
+    "Skills/Set": skills_pb2.SetSkillRequest(name="p"),
+    "Skills/Test": skills_pb2.TestSkillsRequest(text="x"),
     "Conversations/Update": conversations_pb2.UpdateConversationRequest(title="x"),
     "Artifacts/Put": artifacts_pb2.PutArtifactRequest(data=b"x"),
 }

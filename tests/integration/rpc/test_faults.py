@@ -12,6 +12,7 @@ import grpc
 import pytest
 import structlog.testing
 
+from daemon.decide import turn
 from daemon.domain import decisions, errors, inputs, world
 from daemon.rpc import backend
 from daemon.runtime import bus, clock, contents, inbox
@@ -59,6 +60,9 @@ def broken(fault: Fault) -> backend.Backend:
     def grants() -> Sequence[world.Grant]:
         raise fault()
 
+    def rules() -> turn.Rules:
+        raise fault()
+
     return backend.Backend(
         _BrokenInbox(fault),
         store,
@@ -71,6 +75,7 @@ def broken(fault: Fault) -> backend.Backend:
         lambda principal: True,
         folders=store,
         history=store,
+        rules=rules,
     )
 
 

@@ -18,12 +18,13 @@ from tests.integration.rpc import (
     covered,
     methods,
     test_fields_conversations,
+    test_fields_profiles,
     test_fields_projects,
     work,
 )
 
 EVERY = methods.every()
-OTHERS = (test_fields_conversations, test_fields_projects)
+OTHERS = (test_fields_conversations, test_fields_profiles, test_fields_projects)
 """The modules that cover fields too."""
 covers = covered.covers
 refused = covered.refused

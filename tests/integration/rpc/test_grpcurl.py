@@ -123,7 +123,17 @@ def follower(curl: Grpcurl) -> Iterator[subprocess.Popen[str]]:
 @pytest.mark.spec("C-06")
 def test_list_and_describe(curl: Grpcurl) -> None:
     services = curl.text("list").split()
-    named = ("Tasks", "Events", "Approvals", "Conversations", "Projects", "Artifacts", "Admin")
+    named = (
+        "Tasks",
+        "Events",
+        "Approvals",
+        "Conversations",
+        "Projects",
+        "Profiles",
+        "Skills",
+        "Artifacts",
+        "Admin",
+    )
     assert {f"ducklm.v1.{name}" for name in named} <= set(services)
     assert "grpc.health.v1.Health" in services
     described = curl.text("describe ducklm.v1.Tasks")

@@ -80,6 +80,7 @@ SAMPLES: tuple[events.Event, ...] = (
         attachments=(ids.ArtifactId("a"),),
         skill="bake",
         note="It is late.",
+        profile="plain",
         kind=events.TaskKind.COMPACT,
     ),
     events.TaskSteered(task_id=T, origin=ORIGIN, text=text("further")),

@@ -24,13 +24,23 @@ from proto.ducklm.v1 import (
     approvals_pb2,
     conversations_pb2,
     events_pb2,
+    profiles_pb2,
+    skills_pb2,
     tasks_pb2,
 )
 from tests.unit.bots import updates
 
 LIMIT_S = 10.0
 TOKEN = "secret-token"
-_MODULES = (admin_pb2, approvals_pb2, conversations_pb2, events_pb2, tasks_pb2)
+_MODULES = (
+    admin_pb2,
+    approvals_pb2,
+    conversations_pb2,
+    events_pb2,
+    profiles_pb2,
+    skills_pb2,
+    tasks_pb2,
+)
 _SERVICES: dict[str, descriptor.ServiceDescriptor] = {
     name: service
     for module in _MODULES

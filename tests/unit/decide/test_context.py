@@ -1,9 +1,13 @@
 """The prompt keeps the system message and the turn; earlier exchanges go in whole blocks."""
 
+import random
+from collections.abc import Sequence
+
 import pytest
 
 from daemon.decide import context, retry
 from daemon.domain import ids, inputs, messages
+from tests.conftest import Rounds
 
 
 def pieces(count: int, tokens: int) -> tuple[inputs.Piece, ...]:
@@ -119,3 +123,79 @@ def test_every_fault_has_its_row() -> None:
 def test_what_surely_fits_needs_at_most_half_of_the_context(texts: list[str], fits: bool) -> None:
     """Each byte may be a token, and each message takes 8 more."""
     assert context.surely_fits(texts, 100) is fits
+
+
+AROUND_TOKENS = 8
+SPEAKERS: tuple[messages.Speaker, ...] = ("user", "assistant", "tool")
+ASKING = "Summarize, in few words, what was said before, and nothing besides. " * 5
+
+
+def tokens(text: str) -> int:
+    """One for three bytes: more than any real tokenizer makes of words."""
+    return -(-len(text.encode()) // 3)
+
+
+def total(said: Sequence[messages.Message]) -> int:
+    """A prompt by an exact count, with what a template adds at the most."""
+    return sum(tokens(one.content) + AROUND_TOKENS for one in said) + AROUND_TOKENS
+
+
+def piece(dice: random.Random, seq: int) -> inputs.Piece:
+    text = dice.choice("abü") * int(10 ** dice.uniform(0, 3.3))
+    speaker = dice.choice(SPEAKERS)
+    return inputs.Piece(speaker, text, tokens(text), dice.random() < 0.5, seq)
+
+
+def random_gathered(dice: random.Random, system: str) -> inputs.ContextGathered:
+    """Anything that may be told, in a context of any size."""
+    summary = "s" * dice.randrange(1, 900)
+    history = [piece(dice, seq) for seq in range(dice.randrange(40)) for _ in range(2)]
+    return inputs.ContextGathered(
+        task_id=ids.TaskId("task-1"),
+        asked=0,
+        heard=(),
+        summary=inputs.Piece("system", summary, tokens(summary)) if dice.random() < 0.5 else None,
+        history=tuple(history),
+        turn=tuple(piece(dice, 0) for _ in range(dice.randint(1, 8))),
+        system_tokens=tokens(system),
+        context_tokens=dice.randint(256, 8192),
+    )
+
+
+@pytest.mark.spec("D-06")
+def test_what_is_composed_fits_whatever_there_is_to_tell(rounds: Rounds, seed: int) -> None:
+    dice, composed, summarized = random.Random(seed), 0, 0
+    for _ in range(rounds(10_000)):
+        system = "y" * dice.randrange(400)
+        gathered = random_gathered(dice, system)
+        limit = gathered.context_tokens
+        answer = context.answer_budget(limit, dice.choice((16, 256, 1024)))
+        said = context.compose(system, gathered, answer, dice.randrange(2))
+        if isinstance(said, context.TooLong):
+            assert said.limit == limit < said.needed
+        else:
+            composed += 1
+            assert total(said) + answer <= limit
+            check_told(said, system, gathered)
+        asks = context.to_summarize(system, gathered, ASKING, forced=dice.random() < 0.5)
+        if asks is not None:
+            summarized += 1
+            assert total(asks.messages) + asks.tokens <= limit
+            assert asks.messages[-1].content == ASKING
+    assert composed
+    assert summarized
+
+
+def check_told(
+    said: Sequence[messages.Message], system: str, gathered: inputs.ContextGathered
+) -> None:
+    """One system message, first; the newest of the history; the turn, with its batch in full."""
+    assert said[0].speaker == "system"
+    assert said[0].content.startswith(system)
+    assert all(one.speaker != "system" for one in said[1:])
+    told = said[1:]
+    pieces = (*gathered.history, *gathered.turn)[-len(told) :]
+    assert len(told) >= len(gathered.turn)
+    for one, given in zip(told, pieces, strict=True):
+        assert one.speaker == given.speaker
+        assert one.content == given.text or (given.shortens and len(one.content) < len(given.text))

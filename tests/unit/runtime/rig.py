@@ -223,7 +223,7 @@ class Rig:
                 self.box,
                 self.bus,
                 bounds.history_exchanges,
-                lambda: self.rules.skills,
+                lambda: self.loop.rules.skills,
             ),
             tool_calls.ToolCalls(
                 self._tools,
