@@ -18,9 +18,9 @@ processor time an event, in batches of 64).
 Rows go in sixteen to a statement, because each statement gives up the interpreter's lock once: one
 statement a row is as fast on an idle machine, but takes ten times as long beside a busy thread.
 
-`tables` says in SQLModel what the schema is, and only looks for a person ask by it: its classes take
-a seventh of a start to make, so they are loaded with the first look. Rows are written in the order
-of the columns.
+`tables` says in SQLModel what the schema is, and only looks for a person ask by it: its classes
+take a seventh of a start to make, so they are loaded with the first look. Rows are written in the
+order of the columns.
 
 Projections are JSON with the columns that are searched by beside it: their shape can grow without a
 migration, since a projection of another version is rebuilt from the log at open.
