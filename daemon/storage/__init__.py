@@ -1,7 +1,7 @@
 """The log, its projections and records in SQLite, large bytes in files, and fakes of both.
 
     SqliteStore ── writer thread ── Writer ──► event_store · projection_rows · records
-         │                            │                └── bulk, codec ──► tables
+         │                            │                └── bulk, codec
          │                            └── projections, task_row (pure: rows before + events
          │                                 → rows after, and added_rows beside them)
          └──────── reader threads ─── queries, history ──► tables
@@ -18,6 +18,11 @@ processor time an event, in batches of 64).
 
 Rows go in sixteen to a statement, because each statement gives up the interpreter's lock once: one
 statement a row is as fast on an idle machine, but takes ten times as long beside a busy thread.
+
+`tables` says in SQLModel what the schema is, and only looks for a person ask by it: its classes
+take a seventh of a start to make, so they are loaded with the first look. Rows are written in the
+order of the columns.
+
 Projections are JSON with the columns that are searched by beside it: their shape can grow without a
 migration, since a projection of another version is rebuilt from the log at open. What is told of a
 task to later models grows with each of its calls, so it stands in rows of its own that are added
