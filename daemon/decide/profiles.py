@@ -40,21 +40,38 @@ def kit(
     basis: turn.Basis, tools: Mapping[str, contract.ToolSpec], profile: presets.Profile
 ) -> turn.Kit:
     """What tasks of a profile work with; the coder's own tool is not in the catalogue."""
-    listed = profile.tools
+    return _dressed(_bare(basis.system_prompt, tools, profile.tools), basis, profile)
+
+
+def _bare(
+    system: str, tools: Mapping[str, contract.ToolSpec], listed: tuple[str, ...] | None
+) -> turn.Kit:
+    """What follows from the tools alone."""
     allowed = {name: one for name, one in tools.items() if listed is None or name in listed}
-    codes = calls.EDITS in allowed
-    shown = {name: spec for name, spec in allowed.items() if name != calls.EDITS}
-    system = basis.system_prompt
-    if profile.instructions.strip():
-        system += "\n" + profile.instructions.strip()
+    codes = EDITS in allowed
+    shown = {name: spec for name, spec in allowed.items() if name != EDITS}
     return turn.Kit(
         system_prompt=catalogue.fixed_part(system, shown.values(), codes),
         tools=shown,
         codes=codes,
         directive_schema=schemas.directive(shown, codes) if shown else "",
-        generation=_generations(basis.generation, profile.generation),
-        uses_skills=profile.skills,
-        criticizes=profile.critic,
+    )
+
+
+def _dressed(bare: turn.Kit, basis: turn.Basis, profile: presets.Profile) -> turn.Kit:
+    """The instructions stand last: profiles with the same tools begin alike, so that a slot that
+    has read one prompt need not read the catalogue again for another, and small models heed what
+    they read last."""
+    system = bare.system_prompt
+    if profile.instructions.strip():
+        system += "\n\n" + profile.instructions.strip()
+    return bare.but(
+        {
+            "system_prompt": system,
+            "generation": _generations(basis.generation, profile.generation),
+            "uses_skills": profile.skills,
+            "criticizes": profile.critic,
+        }
     )
 
 
@@ -76,11 +93,16 @@ def named(rules: turn.Rules) -> dict[str, presets.Profile]:
 
 def made(rules: turn.Rules) -> turn.Rules:
     """The rules with the kits and the skills that follow from files and from what was set."""
-    profiles = {"": presets.Profile(), **named(rules)}
+    basis, profiles = rules.basis, {"": presets.Profile(), **named(rules)}
+    listed = dict.fromkeys(profile.tools for profile in profiles.values())
+    bare = {names: _bare(basis.system_prompt, rules.tools, names) for names in listed}
     return rules.but(
         {
-            "kits": {name: kit(rules.basis, rules.tools, one) for name, one in profiles.items()},
-            "skills": {**rules.basis.skills, **rules.kept.skills},
+            "kits": {
+                name: _dressed(bare[profile.tools], basis, profile)
+                for name, profile in profiles.items()
+            },
+            "skills": {**basis.skills, **rules.kept.skills},
         }
     )
 

@@ -82,12 +82,13 @@ def test_a_profile_has_the_tools_that_it_lists(
     basis = turn.Basis(system_prompt="Be brief.")
     kit = profiles.kit(basis, scenes.TOOLS, P(tools=tools, instructions=" Quack. "))
     assert (set(kit.tools), kit.codes) == (shown, codes)
-    assert kit.system_prompt.startswith("Be brief.\nQuack.")
+    assert kit.system_prompt.startswith("Be brief.")
+    assert kit.system_prompt.endswith("\n\nQuack.")
     assert [name for name in scenes.TOOLS if f"\n{name} " in kit.system_prompt] == [
         name for name in scenes.TOOLS if name in shown
     ]
     if not shown:
-        assert (kit.system_prompt, kit.directive_schema) == ("Be brief.\nQuack.", "")
+        assert (kit.system_prompt, kit.directive_schema) == ("Be brief.\n\nQuack.", "")
     else:
         assert json.loads(kit.directive_schema)
 
@@ -101,6 +102,14 @@ class Keyed(TypedDict):
 def keyed() -> Keyed:
     """What every write says of itself."""
     return Keyed(credential="owner", principal=scenes.OWNER, correlation_id="c")
+
+
+def test_profiles_with_the_same_tools_begin_alike() -> None:
+    """So that a slot reads the catalogue once."""
+    basis = turn.Basis(system_prompt="Be brief.")
+    bare = profiles.kit(basis, scenes.TOOLS, P()).system_prompt
+    said = profiles.kit(basis, scenes.TOOLS, P(instructions="Quack.")).system_prompt
+    assert said == f"{bare}\n\nQuack."
 
 
 def sets(scene: scenes.Scene, name: str, profile: P | None) -> str:
