@@ -25,7 +25,7 @@ _SILENT = "you thought and gave no answer"
 _MOST_SILENCES = 3
 _QUIET_AFTER = 2
 """Replies without words after which a reasoning model's thinking is turned off for the turn."""
-_CUT = "\n\n[cut: it was longer than {tokens} tokens]"
+_CUT = "\n\n[cut: it reached the limit of an answer]"
 NOTHING_TO_COMPACT = "There is nothing to summarize yet."
 
 
@@ -210,7 +210,7 @@ def _thought(
     if wanted is None:
         told = result.text.strip()
         if result.finish_reason == "length":
-            told += _CUT.replace("{tokens}", str(result.usage.completion_tokens))
+            told += _CUT
         wanted = directives.Respond(kind="respond", text="" if told == result.text else told)
     _take(current, task, call, text, wanted, events.DirectiveSource.THINKER, text)
 

@@ -14,6 +14,7 @@ _DID_SOMETHING = frozenset(
         events.CallOutcome.FAILED,
         events.CallOutcome.OUTCOME_UNKNOWN,
         events.CallOutcome.MARKED_DONE,
+        events.CallOutcome.CANCELLED,
     }
 )
 
