@@ -75,6 +75,7 @@ def rules(
             kept=kept,
             compiles=chosen.compiles,
             criticizes=chosen.daemon.agent.critic,
+            reviews=chosen.daemon.agent.review,
             owners=chosen.daemon.owner,
         )
     )

@@ -14,6 +14,7 @@ def plain(
     owners: principals.Owners | None = None,
     compiles: bool = False,
     criticizes: bool = False,
+    reviews: bool = False,
     skills: Mapping[str, presets.Skill] | None = None,
 ) -> turn.Rules:
     """Rules with these tools; nothing is compiled or criticized unless said."""
@@ -35,5 +36,6 @@ def plain(
         skills=skills or {},
         compiles=compiles,
         criticizes=criticizes,
+        reviews=reviews,
         owners=owners or principals.Owners(),
     )

@@ -67,10 +67,12 @@ class Web(base.Value):
 
 class Agent(base.Value):
     """How the agent thinks. `compile`: whether a model makes directives of what the thinker says;
-    "auto" when the role json_compiler has slots of its own. `critic`: whether one judges steps."""
+    "auto" when the role json_compiler has slots of its own. `critic`: whether one judges steps;
+    `review`: whether it also looks at each answer before that is given."""
 
     compile: Literal["auto", "always", "never"]
     critic: bool
+    review: bool
 
 
 class DaemonFile(base.Value):

@@ -52,11 +52,19 @@ def wanted(task: world.Task) -> Wanted | None:
         return Wanted(_Purpose.COMPILE)
     if task.follows_plan:
         return _for_plan(task)
+    if reviews(task):
+        return Wanted(_Purpose.CRITICIZE)
     return None if task.open_calls() else Wanted(_Purpose.THINK)
 
 
 def _compacts(task: world.Task) -> bool:
     return task.kind is events.TaskKind.COMPACT
+
+
+def reviews(task: world.Task) -> bool:
+    """Whether the answer stands and a critic is to look at it before it is given."""
+    last = task.said[-1] if task.said else None
+    return last is not None and last.kind == "words" and not task.steered and not task.reviewed
 
 
 def _for_plan(task: world.Task) -> Wanted | None:
@@ -126,6 +134,8 @@ def _instruction(
     if call.purpose is _Purpose.COMPILE:
         draft = decisions.TurnPart(speaker="assistant", content=task.draft)
         return (draft, decisions.TurnPart(speaker="user", before=text))
+    if call.purpose is _Purpose.CRITICIZE and call.step is None:
+        return (decisions.TurnPart(speaker="user", content=task.text, before=f"{text}\n"),)
     if call.step is None:
         return (decisions.TurnPart(speaker="user", before=text),)
     goal = decisions.TurnPart(speaker="user", content=call.step.planned.goal, before=f"{text}\n")

@@ -67,7 +67,8 @@ def follow(
     if isinstance(wanted, directives.Respond):
         kept = words is not None and not wanted.text
         said = words if kept else current.keep_of(task, wanted.text)
-    goes_on = said is not None and bool(task.steered)
+    reviewed = not current.rules.reviews or task.reviewed
+    goes_on = said is not None and (bool(task.steered) or not reviewed)
     taken = events.DirectiveTaken(
         task_id=task.task_id, kind=wanted.kind, source=source, words=said if goes_on else None
     )
@@ -75,7 +76,7 @@ def follow(
     match wanted:
         case directives.Respond():
             if goes_on or said is None:
-                engine.proceed(current, task)  # the user has said more meanwhile
+                engine.proceed(current, task)  # the user has said more, or a review is due
             else:
                 endings.answer_kept(current, task, said)
         case directives.UseTool():

@@ -286,6 +286,9 @@ def _coded(
 def _criticized(
     current: turn.Turn, task: world.Task, call: world.ModelCall, result: messages.ModelResult
 ) -> None:
+    if call.step_id is None:
+        _reviewed(current, task, critic.read(result.text))
+        return
     step = task.step(call.step_id)
     if step is not None and step.status is world.StepStatus.TRIED:
         said = critic.read(result.text)
@@ -295,6 +298,31 @@ def _criticized(
             scores = (said.correctness, said.usefulness, said.safety)
             task = planning.judged(current, task, step, said.follows, scores, said.note)
     engine.proceed(current, task)
+
+
+def _reviewed(current: turn.Turn, task: world.Task, said: directives.Criticism | None) -> None:
+    """Give the answer that stands, or have a better one written, once."""
+    if not asking.reviews(task):
+        engine.proceed(current, task)
+        return
+    answer = task.said[-1].content
+    again = said is not None and said.follows is directives.Recovery.RETRY and bool(said.note)
+    task = current.emit(
+        task,
+        events.StepJudged(
+            task_id=task.task_id,
+            step_id=events.ANSWER,
+            correctness=said.correctness if said is not None else None,
+            usefulness=said.usefulness if said is not None else None,
+            safety=said.safety if said is not None else None,
+            follows=directives.Recovery.RETRY if again else directives.Recovery.CONTINUE,
+            note=current.keep_of(task, said.note) if said is not None and said.note else None,
+        ),
+    )
+    if again or answer is None:
+        engine.proceed(current, task)
+    else:
+        endings.answer_kept(current, task, answer)
 
 
 def _summarized(

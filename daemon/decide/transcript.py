@@ -15,6 +15,7 @@ REFUSED = (
     "[Your last reply was not used: {reason}. Answer in plain words, or with one JSON object.]"
 )
 STEERED = "[The user adds:]\n"
+REVIEW = "[Write a better answer; a review of this one says: "
 NOTE = "[{note}]"
 SKILL = "[How to go about it:]\n{text}"
 
@@ -63,6 +64,8 @@ def _of(said: world.Said, skills: Mapping[str, presets.Skill]) -> list[decisions
                 _Part(speaker="assistant", content=said.content, shortens=True),
                 _Part(speaker="user", before=reason),
             ]
+        case "review":
+            return [_Part(speaker="user", content=said.content, before=REVIEW, after="]")]
         case "words":
             return [_Part(speaker="assistant", content=said.content)]
         case "steered":

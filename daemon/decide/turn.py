@@ -81,6 +81,8 @@ class Rules(base.Value):
     pinned: Mapping[ids.TaskId, Kit] = {}
     compiles: bool = False
     criticizes: bool = True
+    reviews: bool = False
+    """A critic looks at each answer once before it is given."""
     owners: principals.Owners = principals.Owners()
 
     def kit(self, task: world.Task) -> Kit:

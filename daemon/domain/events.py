@@ -20,6 +20,7 @@ from daemon.domain.conversation_events import (
     ProjectTrusted as ProjectTrusted,
 )
 from daemon.domain.plan_events import (
+    ANSWER as ANSWER,
     DirectiveSource as DirectiveSource,
     DirectiveTaken as DirectiveTaken,
     PlanMade as PlanMade,

@@ -53,6 +53,10 @@ def apply(task: world.Task, event: Event) -> world.Task:
             begun = {"status": world.StepStatus.RUNNING, "attempts": event.attempt}
             begun |= {"result": None, "failed": False, "unjudged": False, "call_id": None}
             return _with_step(task, event.step_id, begun)
+        case events.StepJudged(step_id=events.ANSWER):
+            said = fold_said.of_judgement(event)
+            update = {"reviewed": True}
+            return task.but(update if said is None else {**update, "said": (*task.said, said)})
         case events.StepJudged():
             left = event.follows in (directives.Recovery.RESPOND, directives.Recovery.FAIL)
             return task.but({"plan_left": task.plan_left or left})

@@ -5,7 +5,7 @@ The fold of live tasks and the stores' projections of ended ones both use these,
 
 from typing import Protocol
 
-from daemon.domain import events, ids, messages, world
+from daemon.domain import directives, events, ids, messages, world
 
 
 class Call(Protocol):
@@ -58,6 +58,14 @@ def of_refusal(event: events.ReplyRefused) -> world.Said | None:
     if event.cut:
         return None
     return world.Said(kind="refused", content=event.text, name=event.reason)
+
+
+def of_judgement(event: events.StepJudged) -> world.Said | None:
+    """A review by which the answer is to be written once more."""
+    retries = event.follows is directives.Recovery.RETRY
+    if event.step_id != events.ANSWER or not retries:
+        return None
+    return world.Said(kind="review", content=event.note)
 
 
 def of_plan(event: events.PlanMade) -> world.Said:

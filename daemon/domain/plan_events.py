@@ -74,8 +74,15 @@ class StepStarted(base.Value):
     attempt: int
 
 
+ANSWER = ""
+"""Stands for the answer where a step is named."""
+
+
 class StepJudged(base.Value):
-    """What the critic says of a step's result; scores are 0 to 10, None where it could not say."""
+    """What the critic says of a step's result; scores are 0 to 10, None where it could not say.
+
+    `step_id` is ANSWER where it reviewed the answer before it was given.
+    """
 
     type: Literal["step_judged"] = "step_judged"
     task_id: ids.TaskId

@@ -64,7 +64,7 @@ class Said(base.Value):
     the step, why the reply was refused, the skill, or a note of the daemon's in its own words.
     """
 
-    kind: Literal["note", "skill", "call", "plan", "step", "refused", "steered", "words"]
+    kind: Literal["note", "skill", "call", "plan", "step", "refused", "steered", "words", "review"]
     words: ids.ContentId | None = None
     """A call's, as the thinker asked for it: told in its place, they are in the slot's cache."""
     content: ids.ContentId | None = None
@@ -157,6 +157,8 @@ class Task(base.Value):
     summarized: bool = False
     """Its conversation's earlier messages were to be summarized for it once."""
     plan: tuple[Step, ...] = ()
+    reviewed: bool = False
+    """A critic has looked at its answer."""
     plan_left: bool = False
     """What is left of the plan is not followed any more."""
     urls: tuple[str, ...] = ()

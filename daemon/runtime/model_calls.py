@@ -106,7 +106,10 @@ class ModelCalls:
 
     def _parts(self, exchange: views.Exchange) -> tuple[decisions.TurnPart, ...]:
         """An earlier exchange, as it was told when it was answered."""
-        said = transcript.parts(exchange.text, exchange.said, self._skills(), len(exchange.said))
+        told = exchange.said
+        if told and told[-1].kind == "words" and told[-1].content == exchange.answer:
+            told = told[:-1]  # it was reviewed before it was given
+        said = transcript.parts(exchange.text, told, self._skills(), len(told))
         return (*said, decisions.TurnPart(speaker="assistant", content=exchange.answer))
 
     async def _history(self, action: decisions.GatherContext) -> views.History:

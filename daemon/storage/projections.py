@@ -163,7 +163,6 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
             | events.TaskRecovered()
             | events.TaskDecided()
             | events.StepStarted()
-            | events.StepJudged()
             | events.ProjectReverted()
         ):
             draft.task(event.task_id)
@@ -213,6 +212,7 @@ def _think(
     draft: Draft,
     event: events.TaskSteered
     | events.DirectiveTaken
+    | events.StepJudged
     | events.ReplyRefused
     | events.PlanMade
     | events.StepEnded,
@@ -226,6 +226,8 @@ def _think(
             draft.change_conversation(one.conversation_id, {"updated_ms": one.at_ms})
         case events.DirectiveTaken():
             draft.say(one.seq, event.task_id, fold_said.of_directive(event))
+        case events.StepJudged():
+            draft.say(one.seq, event.task_id, fold_said.of_judgement(event))
         case events.ReplyRefused():
             draft.say(one.seq, event.task_id, fold_said.of_refusal(event))
         case events.PlanMade():

@@ -117,8 +117,11 @@ class Scene:
         owners: principals.Owners | None = None,
         compiles: bool = False,
         criticizes: bool = False,
+        reviews: bool = False,
     ) -> None:
-        self.rules = rules.plain(TOOLS, bounds, SYSTEM, owners, compiles, criticizes)
+        self.rules = rules.plain(
+            TOOLS, bounds, SYSTEM, owners, compiles, criticizes, reviews=reviews
+        )
         self.world = world.World()
         self.now_ms = START_MS
         self.texts: dict[ids.ContentId, str] = {}
