@@ -192,6 +192,7 @@ def _model_call(
                     prompt_tokens=given.usage.prompt_tokens,
                     reused_tokens=given.usage.reused_tokens,
                     completion_tokens=given.usage.completion_tokens,
+                    queued_ms=given.usage.queued_ms,
                     prefill_ms=given.usage.prefill_ms,
                     decode_ms=given.usage.decode_ms,
                     reasoning=convert.said(texts, given.reasoning),

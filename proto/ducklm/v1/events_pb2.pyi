@@ -1112,6 +1112,7 @@ class ModelCallFinished(_message.Message):
     PREFILL_MS_FIELD_NUMBER: _builtins.int
     DECODE_MS_FIELD_NUMBER: _builtins.int
     REASONING_FIELD_NUMBER: _builtins.int
+    QUEUED_MS_FIELD_NUMBER: _builtins.int
     call_id: _builtins.str
     text: _builtins.str
     finish_reason: _builtins.str
@@ -1124,6 +1125,8 @@ class ModelCallFinished(_message.Message):
     decode_ms: _builtins.int
     reasoning: _builtins.str
     """what a reasoning model thought; never sent back to one"""
+    queued_ms: _builtins.int
+    """waited for a place in the slot"""
     def __init__(
         self,
         *,
@@ -1137,10 +1140,11 @@ class ModelCallFinished(_message.Message):
         prefill_ms: _builtins.int = ...,
         decode_ms: _builtins.int = ...,
         reasoning: _builtins.str = ...,
+        queued_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "completion_tokens", b"completion_tokens", "decode_ms", b"decode_ms", "finish_reason", b"finish_reason", "prefill_ms", b"prefill_ms", "prompt_tokens", b"prompt_tokens", "reasoning", b"reasoning", "reused_tokens", b"reused_tokens", "slot", b"slot", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "completion_tokens", b"completion_tokens", "decode_ms", b"decode_ms", "finish_reason", b"finish_reason", "prefill_ms", b"prefill_ms", "prompt_tokens", b"prompt_tokens", "queued_ms", b"queued_ms", "reasoning", b"reasoning", "reused_tokens", b"reused_tokens", "slot", b"slot", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

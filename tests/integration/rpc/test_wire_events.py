@@ -107,7 +107,12 @@ SAMPLES: tuple[events.Event, ...] = (
         finish_reason="stop",
         slot="embedded",
         usage=messages.Usage(
-            prompt_tokens=1, reused_tokens=2, completion_tokens=3, prefill_ms=4, decode_ms=5
+            queued_ms=7,
+            prompt_tokens=1,
+            reused_tokens=2,
+            completion_tokens=3,
+            prefill_ms=4,
+            decode_ms=5,
         ),
         reasoning=text("reasoning"),
     ),
