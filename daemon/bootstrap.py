@@ -214,7 +214,7 @@ class Daemon:
             limits.history_exchanges,
             lambda: runtime.rules.skills,
         )
-        acting = self._tool_calls(found.tools, ground, store.artifacts, kept, box, publish)
+        acting = self._tool_calls(models, found.tools, ground, store.artifacts, kept, box, publish)
         performer = effects.Effects(thinking, acting, timers, box, ground.history, self._reach)
         runtime = loop.RuntimeLoop(
             rules,
@@ -289,6 +289,7 @@ class Daemon:
 
     def _tool_calls(
         self,
+        models: slots.Slots,
         offered: Mapping[str, contract.Tool],
         ground: Ground,
         artifacts: ports.Artifacts,
@@ -308,7 +309,7 @@ class Daemon:
             box,
             publish,
             self._clock,
-            limits.result_to_model_chars,
+            kits.result_chars(limits, models),
             limits.artifact_bytes,
         )
 

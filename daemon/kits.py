@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import structlog
 
 from daemon.config import settings as configured
-from daemon.decide import profiles, turn
-from daemon.domain import messages, presets
+from daemon.decide import context, profiles, turn
+from daemon.domain import limits, messages, presets
 from daemon.models import slots
 from tools import contract, plugins, registry
 
@@ -51,6 +51,12 @@ async def offered(chosen: configured.DaemonFile, build: registry.Build) -> Offer
         {name: tool for name, tool in found.items() if name not in chosen.tools.off},
         others.faults + tuple(f"tools.off: there is no {name}" for name in unknown),
     )
+
+
+def result_chars(bounds: limits.Limits, models: slots.Slots) -> int:
+    """How many characters of a tool's result the thinker is told."""
+    context_tokens = models.slot(messages.Role.THINKER).context_tokens
+    return context.result_chars(bounds.result_to_model_chars, context_tokens)
 
 
 def rules(

@@ -20,6 +20,10 @@ _KEPT_EXCHANGES = 2
 _SUMMARY_SHARE = 8
 """A summary has at most this part of the context."""
 _MOST_SUMMARY_TOKENS = 512
+_LEAST_ANSWER_SHARE = 8
+"""An answer has at least this part of the context, where what is told leaves no more."""
+_RESULT_EIGHTHS = 5
+"""One result has at most these eighths of the context."""
 _SHORT_CHARS = 240
 _LEFT_OUT = "\n… {chars} characters left out …\n"
 SUMMARY = "\n\nSummary of what was said before:\n"
@@ -66,6 +70,20 @@ def surely_fits(texts: Sequence[str], context_tokens: int) -> bool:
 def answer_budget(context_tokens: int, wanted_tokens: int) -> int:
     """How many tokens the answer may have: what is wanted, at most half of the context."""
     return max(1, min(wanted_tokens, context_tokens // 2))
+
+
+def least_answer(context_tokens: int, tokens: int) -> int:
+    """How few tokens an answer may have so that more can be told; `tokens` is what it should."""
+    return max(1, min(tokens, context_tokens // _LEAST_ANSWER_SHARE))
+
+
+def result_chars(limit_chars: int, context_tokens: int) -> int:
+    """How many characters of one tool's result are told: in a small context fewer than the limit.
+
+    In lists of numbers each character is a token; what is left beside one holds the fixed part and
+    an answer.
+    """
+    return min(limit_chars, context_tokens * _RESULT_EIGHTHS // 8)
 
 
 def compose(

@@ -59,6 +59,9 @@ def context_gathered(current: turn.Turn, task: world.Task, given: inputs.Context
     )
     composed = context.compose(system, given, tokens, task.shrinks)
     if isinstance(composed, context.TooLong):
+        tokens = context.least_answer(given.context_tokens, tokens)
+        composed = context.compose(system, given, tokens, task.shrinks)
+    if isinstance(composed, context.TooLong):
         reason = f"it needs {composed.needed} tokens of context, and the model has {composed.limit}"
         endings.end(current, task, state.TaskState.FAILED, reason)
         return
@@ -88,6 +91,7 @@ def _call(
 ) -> None:
     call_id, role = current.ids.call(), wanted.role
     generation = _generation(current, task, wanted)
+    thinking = min(generation.thinking_tokens, max(tokens - generation.answer_tokens, tokens // 2))
     _begin(current, task, wanted, call_id, up_to_seq)
     schema = None
     if wanted.purpose is _Purpose.COMPILE:
@@ -104,8 +108,8 @@ def _call(
                 role=role,
                 messages=said,
                 sampling=generation.sampling,
-                max_tokens=max(1, tokens - generation.thinking_tokens),
-                thinking_tokens=min(generation.thinking_tokens, max(0, tokens - 1)),
+                max_tokens=tokens - thinking,
+                thinking_tokens=thinking,
                 json_schema=schema,
                 used_script_lines=tuple(line for one, line in task.script_lines if one is role),
             ),

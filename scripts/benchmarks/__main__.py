@@ -3,10 +3,11 @@
 import sys
 from collections.abc import Callable, Sequence
 
-from scripts.benchmarks import approval, events, figure, overhead, policy, startup
+from scripts.benchmarks import approval, events, figure, overhead, policy, prompt, startup
 
 BENCHMARKS: dict[str, Callable[[], Sequence[figure.Figure]]] = {
     "startup": startup.measure,
+    "prompt": prompt.measure,
     "overhead": overhead.measure,
     "events": events.measure,
     "policy": policy.measure,

@@ -77,6 +77,20 @@ def test_an_answer_has_at_most_half_of_the_context(
     assert context.answer_budget(context_tokens, wanted) == given
 
 
+@pytest.mark.parametrize(
+    ("context_tokens", "wanted", "least"), [(4096, 1024, 512), (4096, 300, 300), (256, 128, 32)]
+)
+def test_an_answer_gives_way_to_what_must_be_told(
+    context_tokens: int, wanted: int, least: int
+) -> None:
+    assert context.least_answer(context_tokens, wanted) == least
+
+
+@pytest.mark.parametrize(("context_tokens", "chars"), [(32768, 8000), (4096, 2560), (256, 160)])
+def test_a_small_context_is_told_less_of_a_result(context_tokens: int, chars: int) -> None:
+    assert context.result_chars(8000, context_tokens) == chars
+
+
 Kind, After = messages.ModelFaultKind, retry.AfterFault
 RETRIES = [
     (Kind.DIED, 0, 0, After.REPEAT),
