@@ -24,9 +24,13 @@ class Daemon(scenes.Scene):
     """A scene that performs: what a step starts flies until it answers or the daemon dies."""
 
     def __init__(
-        self, bounds: limits.Limits, compiles: bool = False, criticizes: bool = False
+        self,
+        bounds: limits.Limits,
+        compiles: bool = False,
+        criticizes: bool = False,
+        reviews: bool = False,
     ) -> None:
-        super().__init__(bounds, compiles=compiles, criticizes=criticizes)
+        super().__init__(bounds, compiles=compiles, criticizes=criticizes, reviews=reviews)
         self.flying: list[watch.Starting] = []
         self.reverting: list[decisions.RevertCommits] = []
         self.cancelled: set[ids.CallId] = set()

@@ -194,7 +194,7 @@ ACTS: tuple[Act, ...] = (
 @hypothesis.given(dealt=strategies.integers(0, 2**32 - 1), acts=strategies.integers(50, 300))
 def test_the_invariants_hold_over_any_run(dealt: int, acts: int) -> None:
     dice = random.Random(dealt)
-    daemon = simulated.Daemon(BOUNDS, dice.random() < 0.3, dice.random() < 0.5)
+    daemon = simulated.Daemon(BOUNDS, dice.random() < 0.3, dice.random() < 0.5, dice.random() < 0.3)
     feed(daemon, moves.submit("hi"))
     for _ in range(acts):
         dice.choice(ACTS)(daemon, dice)
