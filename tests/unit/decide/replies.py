@@ -47,7 +47,7 @@ def _directive(dice: random.Random) -> str:
         "coder": {"kind": "coder", "instruction": "mend", "files": _files(dice)},
         "respond": {"kind": "respond", "text": dice.choice(("so", ""))},
         "fail": {"kind": "fail", "reason": "cannot"},
-        "bad": {"kind": "sing"},
+        "bad": {"kind": "tool"},
     }
     return json.dumps(made[kind])
 

@@ -118,7 +118,7 @@ class Listener(rig.FakeModel):
         self.breaks["dropped"] += 1
 
 
-BAD = '{"kind":"sing"}'
+BAD = '{"kind":"tool"}'
 
 
 def use(dice: random.Random) -> str:
