@@ -19,7 +19,7 @@ from tests.simulation import client, crashing_daemon, daemon_process, invariants
 
 MODULE = "tests.simulation.crashing_daemon"
 ANSWER = "Both have been done."
-MOST_COMMITS = 200
+MOST_COMMITS = 100
 _DONE = (
     invariants.Ended.FINISHED,
     invariants.Ended.FAILED,
@@ -117,7 +117,8 @@ class Work:
 
     def commits(self) -> int:
         """How many there were of an undisturbed task."""
-        return len(daemon_process.lines_of(self._place.root / "passed-0"))
+        passed = daemon_process.lines_of(self._place.root / "passed-0")
+        return passed.count(failpoints.AFTER_COMMIT)
 
 
 def ends(log: Sequence[events_pb2.Event]) -> dict[str, str]:
