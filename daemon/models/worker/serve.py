@@ -13,6 +13,8 @@ from daemon.models.worker import (
     engine,
     generation,
     grammar,
+    keeping,
+    prefixes,
     prompt,
     protocol,
     reply,
@@ -37,6 +39,7 @@ class Server:
         load: protocol.Load,
         native: engine.Engine,
         send: Callable[[protocol.FromWorker], None],
+        files: prefixes.PrefixFiles | None = None,
     ) -> None:
         self._load = load
         self._native = native
@@ -44,7 +47,7 @@ class Server:
         self._words = vocabularies.Vocabulary(native.vocabulary)
         self._context_tokens = min(load.context_tokens, native.cells())
         self._form, self.form_name, self.notes = choose_template(native, self._words)
-        self._words.forbid(self._form.source, thoughts.marks())
+        self._words.forbid(self._form.written, thoughts.marks())
         self._marks, codes = marks_of(self._words)
         if self._context_tokens > native.trained_tokens():
             self.notes.append(
@@ -55,8 +58,11 @@ class Server:
         self.notes += self._prompter.notes
         self._waiting: collections.deque[generation.Generation] = collections.deque()
         self.batcher = batching.Batcher(
-            native, self._words, codes, load.sequences, send, self._remember_answer
+            native, self._words, codes, load.sequences, send, self._remember
         )
+        self.keeper = None
+        if files is not None and native.keeps:
+            self.keeper = keeping.Keeper(self.batcher.cache, files, self._tell)
 
     def run(self, inbox: "queue.SimpleQueue[protocol.ToWorker]") -> None:
         """Serve for ever."""
@@ -69,9 +75,15 @@ class Server:
 
     def _next(self, inbox: "queue.SimpleQueue[protocol.ToWorker]") -> protocol.ToWorker:
         """Wait for a frame, and make use of the time."""
-        while inbox.empty() and self.batcher.cache.copy_idle():
+        while inbox.empty() and self._use_time():
             pass
         return inbox.get()
+
+    def _use_time(self) -> bool:
+        """Do one thing that a later prompt is quicker for; False where there is none left."""
+        if self.keeper is not None and self.keeper.keep_idle():
+            return True
+        return self.batcher.cache.copy_idle()
 
     def _take(
         self, first: protocol.ToWorker | None, inbox: "queue.SimpleQueue[protocol.ToWorker]"
@@ -136,7 +148,16 @@ class Server:
         said = reply.Reply(self._marks, bounds, made.inside)
         grown = len(tokens) + frame.max_tokens + thinking_tokens + reply.MARK_TOKENS
         limit = min(grown, self._context_tokens)
-        return generation.Generation(frame.call, tokens, sampler, said, limit)
+        prefix = self._prefix(frame, tokens, thinks=thinking_tokens > 0)
+        return generation.Generation(frame.call, tokens, sampler, said, limit, prefix)
+
+    def _prefix(
+        self, frame: protocol.Generate, tokens: list[int], thinks: bool
+    ) -> prefixes.Prefix | None:
+        if self.keeper is None or not frame.fixed:
+            return None
+        text = frame.messages[0][1][: frame.fixed]
+        return self.keeper.prefix(tokens, self._prompter.fixed(text, thinks))
 
     def _prompt(self, frame: protocol.Generate, room: int) -> tuple[prompt.Prompt, int]:
         """The prompt, and what may be thought after it: the answer's room is not for thoughts."""
@@ -163,13 +184,21 @@ class Server:
             wanted = self._waiting[0].limit
             if not schedule.admits(reserved, wanted, self._load.places, self._native.cells()):
                 break
-            self.batcher.admit(self._waiting.popleft())
+            new = self._waiting.popleft()
+            if self.keeper is not None and new.prefix is not None:
+                self.keeper.bring(new.tokens, new.prefix)
+            self.batcher.admit(new)
         for ahead, one in enumerate(self._waiting, start=len(self.batcher.active)):
             if one.ahead != ahead:
                 one.ahead = ahead
                 self._send(protocol.Queued(one.call, ahead))
 
-    def _remember_answer(self, one: generation.Generation) -> None:
+    def _tell(self, text: str) -> None:
+        self._send(protocol.Noted(text))
+
+    def _remember(self, one: generation.Generation) -> None:
+        if self.keeper is not None and one.prefix is not None:
+            self.keeper.want(one.prefix)
         self._prompter.answered(one.reply.answer, one.tokens[one.prompt_tokens :])
 
 

@@ -37,11 +37,14 @@ _MARKER = re.compile(r"(\n )?DUCKCONTENT(\d+)END(\n )?")
 _PROBE = (
     ("system", ""),
     ("user", ""),
+    ("user", ""),
+    ("assistant", ""),
     ("assistant", ""),
     ("tool", ""),
     ("assistant", ""),
     ("user", ""),
 )
+"""Also twice in a row by the same: a note before a message, a plan before its first call."""
 _SPOKEN_PROBE = tuple((speaker, "x") for speaker, _ in _PROBE)
 _SWITCHES = ("enable_thinking", "thinking")
 """What templates call the variable that turns a model's thinking on and off."""
@@ -107,7 +110,8 @@ class Template:
 
     `switch` is the variable that turns thinking on and off, or "" where the template has none;
     `switches_early` says that it changes more than where the assistant's turn begins. `beginning`
-    is what stands there when it thinks.
+    is what stands there when it thinks. `written` has all that it can write itself: its source, and
+    what it makes of the names of roles.
 
     Raises:
         TemplateError: it does not compile, or renders no conversation faithfully.
@@ -129,6 +133,7 @@ class Template:
         self.adaptation = self._probe()
         self._find_switch()
         self.beginning = self._beginning()
+        self.written = source + self._around()
 
     def render(self, messages: Sequence[tuple[str, str]], thinks: bool = False) -> list[Run]:
         """The prompt for the (speaker, content) pairs, up to where the assistant's turn begins.
@@ -162,6 +167,11 @@ class Template:
             if thinking != silent:
                 self.switch, self.switches_early = switch, thinking[:-1] != silent[:-1]
                 return
+
+    def _around(self) -> str:
+        """What stands around the contents of a talk in which everybody speaks."""
+        runs = self._render(_SPOKEN_PROBE, self.adaptation)
+        return "".join(run.text if run.own else "\n" for run in runs)
 
     def _beginning(self) -> str:
         switched = {self.switch: True} if self.switch else _UNSWITCHED

@@ -133,7 +133,8 @@ def _weights(name: str, shape: tuple[int, ...]) -> bytes:
 
 
 def _text(value: str) -> bytes:
-    return struct.pack("<Q", len(value)) + value.encode()
+    data = value.encode()
+    return struct.pack("<Q", len(data)) + data
 
 
 def _number(name: str, value: int | float) -> bytes:
