@@ -34,6 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_chosen] = _parse_numbers(config.getoption("--acceptance"))
     seed = config.getoption("--seed")
     config.stash[_seed] = random.SystemRandom().randrange(2**32) if seed is None else seed
+    config.option.seed = config.stash[_seed]  # every process of a run has the same
     sys.addaudithook(_refuse_foreign_network)
 
 
