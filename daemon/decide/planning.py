@@ -110,8 +110,18 @@ def by_outcome(step: world.Step) -> directives.Recovery:
 
     A tool that was refused would be again; a coder can write something else.
     """
-    again = step.failed and (not step.unjudged or step.planned.kind == "coder")
+    if step.failed:
+        again = not step.unjudged or step.planned.kind == "coder"
+    else:
+        again = step.exit_code not in (None, 0)
     return _Recovery.RETRY if again else _Recovery.CONTINUE
+
+
+def _outcome(step: world.Step, is_criticized: bool) -> events.StepOutcome:
+    """How a step ends that is not tried again. A command's exit code is only a hint (`grep` finds
+    nothing with 1): where a critic has looked, its word goes before it."""
+    hinted = step.exit_code not in (None, 0) and not is_criticized
+    return events.StepOutcome.FAILED if step.failed or hinted else events.StepOutcome.DONE
 
 
 def judged(
@@ -143,8 +153,7 @@ def judged(
         case _Recovery.RETRY:
             return _begin(current, task, step)
         case _Recovery.CONTINUE | _Recovery.RESPOND:
-            outcome = events.StepOutcome.FAILED if step.failed else events.StepOutcome.DONE
-            return _end(current, task, step, outcome)
+            return _end(current, task, step, _outcome(step, bool(scores)))
         case _Recovery.FAIL:
             task = _end(current, task, step, events.StepOutcome.FAILED)
             reason = "a step of its plan failed"

@@ -378,7 +378,7 @@ def _end_call(task: world.Task, call: world.ToolCall, event: events.ToolCallEnde
     said = fold_said.of_call(call, event)
     if said is None:
         return changed
-    return fold_plan.call_ended(changed.but({"said": (*task.said, said)}), ended)
+    return fold_plan.call_ended(changed.but({"said": (*task.said, said)}), ended, event.exit_code)
 
 
 def _basis(call: world.ToolCall) -> verdicts.Basis:

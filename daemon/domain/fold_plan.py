@@ -77,7 +77,7 @@ def _end(task: world.Task, event: events.StepEnded) -> world.Task:
     return ended.but({"said": (*ended.said, said)})
 
 
-def call_ended(task: world.Task, call: world.ToolCall) -> world.Task:
+def call_ended(task: world.Task, call: world.ToolCall, exit_code: int | None) -> world.Task:
     """The task after one of its calls got its result, which may be a step's."""
     step = task.step(call.step_id)
     if step is None or step.call_id not in (None, call.call_id):
@@ -88,6 +88,7 @@ def call_ended(task: world.Task, call: world.ToolCall) -> world.Task:
         "status": world.StepStatus.TRIED,
         "result": call.result,
         "failed": call.outcome in _FAILED,
+        "exit_code": exit_code,
         "unjudged": call.outcome in _FAILED and call.outcome is not events.CallOutcome.FAILED,
         "call_id": call.call_id,
     }

@@ -43,6 +43,8 @@ class Step(base.Value):
     attempts: int = 0
     result: ids.ContentId | None = None
     failed: bool = False
+    exit_code: int | None = None
+    """Of its command; another than 0 need not be a failure, and the critic may say so."""
     unjudged: bool = False
     """Its call was refused or denied: there is nothing to judge."""
     call_id: ids.CallId | None = None

@@ -55,13 +55,13 @@ def inspected(name: str) -> scenes.Move:
     return inputs_of
 
 
-def ran(name: str, failed: bool = False) -> scenes.Move:
+def ran(name: str, failed: bool = False, exit_code: int = 0) -> scenes.Move:
     """A step's call ended."""
     return lambda scene: [
         inputs.ToolFinished(
             task_id=scene.task().task_id,
             call_id=of_step(scene, name).call_id,
-            result=contract.Result(text=f"out {name}", failed=failed, exit_code=int(failed)),
+            result=contract.Result(text=f"out {name}", failed=failed, exit_code=exit_code),
             duration_ms=1,
         )
     ]
@@ -135,6 +135,31 @@ def test_a_failed_step_is_tried_again_and_then_left_with_what_needs_it() -> None
     then = scene.when(ran("a", failed=True))
     assert then.events[1:] == ["step a judged continue", "step a failed", "step b skipped"]
     assert then.actions == ["gather context"]
+
+
+@pytest.mark.parametrize(
+    ("criticizes_it", "led_to"),
+    [
+        (False, ["step a judged retry", "step a started 2"]),
+        (True, ["step a judged continue", "step a done"]),
+    ],
+)
+def test_a_commands_exit_code_is_a_hint_that_the_critic_may_overrule(
+    criticizes_it: bool, led_to: list[str]
+) -> None:
+    scene = scenes.Scene(criticizes=criticizes_it).given([*THINKING, plans(step("a"))])
+    scene.given([inspected("a")])
+    then = scene.when(ran("a", exit_code=1))
+    if criticizes_it:
+        then = scene.given([moves.gathered()]).when(criticizes("continue"))
+    assert [line for line in then.events if line.startswith("step")] == led_to
+
+
+def test_a_command_that_fails_twice_has_failed() -> None:
+    scene = scenes.Scene().given([*THINKING, plans(step("a"), step("b", after="a"))])
+    scene.given([inspected("a"), ran("a", exit_code=1), inspected("a")])
+    then = scene.when(ran("a", exit_code=1))
+    assert then.events[-2:] == ["step a failed", "step b skipped"]
 
 
 @pytest.mark.parametrize(
