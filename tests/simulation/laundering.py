@@ -10,6 +10,7 @@ import http.server
 import json
 import threading
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from proto.ducklm.v1 import (
@@ -99,8 +100,11 @@ def script(url: str) -> list[running_daemon.ScriptLine]:
 
 
 class _Page(http.server.BaseHTTPRequestHandler):
+    asked_for: list[str]
+
     def do_GET(self) -> None:
         body = b"poison"
+        self.asked_for.append(self.path)
         self.send_response(200)
         self.send_header("Content-Type", "text/plain")
         self.send_header("Content-Length", str(len(body)))
@@ -111,14 +115,24 @@ class _Page(http.server.BaseHTTPRequestHandler):
         return None
 
 
+@dataclass(frozen=True)
+class Web:
+    """Pages of somebody else's: where they are (host and port), and which were asked for."""
+
+    place: str
+    asked_for: list[str]
+
+
 @contextlib.contextmanager
-def web() -> Iterator[str]:
-    """A page of somebody else's on loopback; its host and port."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Page) as server:
+def web() -> Iterator[Web]:
+    """A server on loopback."""
+    asked_for: list[str] = []
+    page = type("Page", (_Page,), {"asked_for": asked_for})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), page) as server:
         serving = threading.Thread(target=server.serve_forever)
         serving.start()
         try:
-            yield f"127.0.0.1:{server.server_port}"
+            yield Web(f"127.0.0.1:{server.server_port}", asked_for)
         finally:
             server.shutdown()
             serving.join()
@@ -147,10 +161,10 @@ class Scene:
 @contextlib.contextmanager
 def scene() -> Iterator[Scene]:
     """A daemon on a new state folder; it is gone when the block ends."""
-    with running_daemon.folder() as root, web() as place, contextlib.ExitStack() as opened:
+    with running_daemon.folder() as root, web() as pages, contextlib.ExitStack() as opened:
         daemon = running_daemon.RunningDaemon(root)
-        daemon.script(script(f"http://{place}/"))
-        daemon.settings(f'[web]\nallowed = ["{place}"]\n[agent]\ncritic = false\n')
+        daemon.script(script(f"http://{pages.place}/"))
+        daemon.settings(f'[web]\nallowed = ["{pages.place}"]\n[agent]\ncritic = false\n')
         opened.callback(daemon.kill)
         yield Scene(daemon, opened)
 
