@@ -189,7 +189,9 @@ class Daemon:
         store = await stack.enter_async_context(
             sqlite_store.open_store(self._folders.state, self._held, limits.client_key_days)
         )
-        models = await stack.enter_async_context(model_slots.started(self._chosen))
+        models = await stack.enter_async_context(
+            model_slots.started(self._chosen, self._folders.state)
+        )
         found = await kits.offered(self._chosen.daemon, self._build)
         self._notices += found.notices
         specs = {name: tool.spec for name, tool in found.tools.items()}

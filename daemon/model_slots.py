@@ -16,21 +16,30 @@ from daemon.domain import errors
 from daemon.models import gguf, scripted, session, slots
 from daemon.runtime import ports
 
+PREFIXES = Path("cache", "prefix")
+"""Below the state; none of it is missed when it is deleted."""
 _Copy = tuple[Path, int, int]
 """What makes a loaded copy another one; there is one backend, llama.cpp."""
 
 
 @asynccontextmanager
-async def started(chosen: configured.Settings) -> AsyncIterator[slots.Slots]:
-    """The slots that the settings name, until the block ends; a model loads with its first call."""
-    built = await asyncio.to_thread(_build_slots, chosen)
+async def started(
+    chosen: configured.Settings, state: Path | None = None
+) -> AsyncIterator[slots.Slots]:
+    """The slots that the settings name, until the block ends; a model loads with its first call.
+
+    Below the folder `state`, where there is one, they keep the fixed part of prompts as they have
+    read it.
+    """
+    prefixes = state / PREFIXES if state is not None else None
+    built = await asyncio.to_thread(_build_slots, chosen, prefixes)
     try:
         yield built
     finally:
         await built.stop()
 
 
-def _build_slots(chosen: configured.Settings) -> slots.Slots:
+def _build_slots(chosen: configured.Settings, prefixes: Path | None) -> slots.Slots:
     models: dict[str, ports.Model] = {}
     details: dict[str, str] = {}
     copies: dict[_Copy, str] = {}
@@ -42,7 +51,10 @@ def _build_slots(chosen: configured.Settings) -> slots.Slots:
                 if first != name:
                     models[name] = slots.Shared(name, models[first])
                 else:
-                    models[name] = _gguf(name, path, slot, chosen.daemon.limits.progress_seconds)
+                    patience = session.Patience(
+                        progress_seconds=chosen.daemon.limits.progress_seconds
+                    )
+                    models[name] = _gguf(name, path, slot, patience, prefixes)
                 details[name] = str(path)
             case configured.ScriptedSlot():
                 models[name] = scripted.ScriptedModel.load(name, Path(slot.path))
@@ -89,7 +101,11 @@ def _different(one: configured.GgufSlot, other: configured.GgufSlot, keys: tuple
 
 
 def _gguf(
-    name: str, path: Path, slot: configured.GgufSlot, progress_seconds: int
+    name: str,
+    path: Path,
+    slot: configured.GgufSlot,
+    patience: session.Patience,
+    prefixes: Path | None,
 ) -> gguf.GgufModel:
     return gguf.GgufModel(
         gguf.Settings(
@@ -99,7 +115,8 @@ def _gguf(
             places=slot.places,
             gpu_layers=slot.gpu_layers,
             threads=slot.threads,
-            patience=session.Patience(progress_seconds=progress_seconds),
+            patience=patience,
+            prefixes=prefixes,
         )
     )
 

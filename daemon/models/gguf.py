@@ -10,6 +10,7 @@ import dataclasses
 import pathlib
 from collections.abc import Sequence
 
+from daemon.decide import context
 from daemon.domain import errors, messages
 from daemon.models import session, worker_host
 from daemon.models.worker import frames, protocol
@@ -30,7 +31,8 @@ class Settings:
     `context_tokens` is what one prompt and its answer may take. `cells` bounds the tokens of all
     sequences together, running and remembered; 0 is twice the context. `places` answers are
     written at once, and `resident` more sequences are remembered. `gpu_layers` -1 is all of them;
-    `threads` 0 is one a physical core. `recycle_*` 0 is never.
+    `threads` 0 is one a physical core. `recycle_*` 0 is never. In the folder `prefixes` the fixed
+    part of prompts is kept over restarts; without one it is read anew by each worker.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Settings:
     threads: int = 0
     recycle_requests: int = 0
     recycle_rss_bytes: int = 0
+    prefixes: pathlib.Path | None = None
     patience: session.Patience = session.Patience()
 
 
@@ -168,6 +171,7 @@ class GgufModel:
             sequences=chosen.places + chosen.resident,
             gpu_layers=chosen.gpu_layers,
             threads=chosen.threads,
+            prefixes=str(chosen.prefixes or ""),
         )
         return session.Session(self.name, self._command, load, chosen.patience)
 
@@ -213,4 +217,12 @@ def _frame(number: int, request: messages.ModelRequest) -> protocol.Generate:
         seed=sampling.seed,
         schema=request.json_schema,
         thinking_tokens=request.thinking_tokens,
+        fixed=_fixed_characters(request.messages),
     )
+
+
+def _fixed_characters(said: Sequence[messages.Message]) -> int:
+    """How much of the first message is the fixed part: the summary after it is the user's."""
+    if not said or said[0].speaker != "system":
+        return 0
+    return len(said[0].content.partition(context.SUMMARY)[0])

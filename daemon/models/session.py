@@ -214,6 +214,8 @@ class Session:
                     feed.progress(messages.Stage.LOADING, done, total)
             case protocol.Ready():
                 self._serve(frame)
+            case protocol.Noted(text):
+                _log.warning("model_note", model=self._name, text=text)
             case protocol.Failed(call=0):
                 self.fault = _fault(_Kind.UNAVAILABLE, frame.message)
                 self._settled.set()

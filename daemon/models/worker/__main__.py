@@ -7,6 +7,7 @@ stderr. The process ends with its parent, by signal where the system has one, el
 import ctypes
 import gc
 import os
+import pathlib
 import queue
 import signal
 import sys
@@ -14,11 +15,21 @@ import threading
 import time
 import traceback
 
-from daemon.models.worker import engine, frames, model_file, processors, protocol, serve
+from daemon.models.worker import (
+    engine,
+    frames,
+    model_file,
+    prefixes,
+    processors,
+    protocol,
+    serve,
+)
 
 _BEAT_SECONDS = 1.0
 _ABORT_SECONDS = 0.5
 """A batch whose calls are all cancelled may go on this long before it is broken off."""
+_SETTLE_SECONDS = 1.0
+"""Less than a host waits for a worker's end before it kills it."""
 _PR_SET_PDEATHSIG = 1
 _READ_BYTES = 1 << 16
 
@@ -41,13 +52,15 @@ class Outlet:
 
 
 class Reader(threading.Thread):
-    """Reads frames from the host; Stop, end of file and nonsense end the process at once."""
+    """Reads frames from the host; end of file and nonsense end the process at once, and so does
+    Stop unless a file is being written."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(name="reader", daemon=True)
         self._descriptor = descriptor
         self.inbox: queue.SimpleQueue[protocol.ToWorker] = queue.SimpleQueue()
         self.cancelled: set[int] = set()
+        self.server: serve.Server | None = None
 
     def run(self) -> None:
         unwrapper = frames.Unwrapper()
@@ -55,6 +68,8 @@ class Reader(threading.Thread):
             for payload in unwrapper.feed(data):
                 frame = protocol.decode_to_worker(payload)
                 if isinstance(frame, protocol.Stop):
+                    if self.server is not None:
+                        self.server.settle(_SETTLE_SECONDS)
                     os._exit(0)
                 if isinstance(frame, protocol.Cancel):
                     self.cancelled.add(frame.call)
@@ -126,14 +141,24 @@ def _serve(load: protocol.Load, outlet: Outlet, reader: Reader, ticker: Ticker) 
             told = percent
             outlet.send(protocol.Loading(int(size * fraction), size))
 
+    identity = prefixes.model_identity(load.path) if load.prefixes else ""
     native = engine.Engine(shape, progress)
-    server = serve.Server(load, native, outlet.send)
+    server = serve.Server(load, native, outlet.send, _files(load, native, identity))
     server.batcher.warm_up()
-    ticker.server, ticker.native = server, native
+    ticker.server, ticker.native, reader.server = server, native, server
     gc.collect()
     gc.freeze()
     outlet.send(protocol.Ready(server.form_name, threads, native.trims, server.notes))
     server.run(reader.inbox)
+
+
+def _files(
+    load: protocol.Load, native: engine.Engine, identity: str
+) -> prefixes.PrefixFiles | None:
+    """Where beginnings are kept; nowhere for a file that was replaced while it was loaded."""
+    if not load.prefixes or prefixes.model_identity(load.path) != identity:
+        return None
+    return prefixes.PrefixFiles(pathlib.Path(load.prefixes), f"{identity} {native.kind()}")
 
 
 def _take_descriptors() -> tuple[Outlet, Reader]:

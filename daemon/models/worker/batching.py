@@ -50,7 +50,7 @@ class Batcher:
         self.batch_since = 0.0
 
     def admit(self, new: generation.Generation) -> None:
-        new.admit(self.cache.expected(new.tokens))
+        new.expected = self.cache.expected(new.tokens)
         self.active[new.call] = new
 
     def warm_up(self) -> None:

@@ -8,6 +8,8 @@ That costs milliseconds; computing it anew would cost seconds. The copy is made 
 there is nothing to do, so that the other prompt need not wait for it.
 """
 
+from collections.abc import Sequence
+
 from daemon.models.worker import engine, residence
 
 PARKED_BYTES = 256 * 1024 * 1024
@@ -84,6 +86,46 @@ class Cache:
                 self._uncopied.add(sequence)
             return True
         return False
+
+    def adopt(self, tokens: Sequence[int], saved: engine.Saved) -> bool:
+        """Put a state that was computed before into an idle sequence; False where it does not
+        fit."""
+        sequence = residence.spare(self._residents())
+        self._park_others((sequence, None))
+        self._native.clear(sequence)
+        self._parked.pop(sequence, None)
+        self._changed(sequence)
+        self._tokens[sequence] = []
+        if not self._native.load(sequence, saved) or self._native.end(sequence) != len(tokens):
+            self._native.clear(sequence)
+            return False
+        self._tokens[sequence] = list(tokens)
+        self._touch(sequence)
+        return True
+
+    def beginning(self, tokens: Sequence[int]) -> engine.Saved | None:
+        """A copy of what was computed for these tokens and for none after them; None where no
+        sequence in the context begins so, or none is free to take them apart."""
+        if not self.trims or not self._native.keeps:
+            return None
+        count, wanted = len(tokens), list(tokens)
+        sources = (
+            sequence
+            for sequence, held in enumerate(self._tokens)
+            if sequence not in self._parked and held[:count] == wanted
+        )
+        free = (
+            sequence
+            for sequence, held in enumerate(self._tokens)
+            if not self._busy[sequence] and (not held or sequence in self._parked)
+        )
+        source, apart = next(sources, None), next(free, None)
+        if source is None or apart is None:
+            return None
+        self._native.copy(source, apart, count)
+        saved = self._native.save(apart)
+        self._native.clear(apart)
+        return saved
 
     def evict(self) -> bool:
         """Drop the idle sequence in the context that is worth least; False where there is none."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
-from llama_cpp import llama_cpp
+from llama_cpp import __version__ as llama_cpp_version, llama_cpp
 
 from daemon.models.worker import model_file
 
@@ -91,6 +91,9 @@ class Engine:
             self._model
         ) or llama_cpp.llama_model_is_hybrid(self._model)
         self.trims = not stateful
+        self.keeps = self.trims and not llama_cpp.llama_model_n_swa(self._model)
+        """Whether the first tokens of a sequence can be taken apart from the others: what slides
+        may have let go of some."""
 
     def chat_template(self) -> str | None:
         """The template in the file, or None."""
@@ -146,6 +149,27 @@ class Engine:
         size = len(saved)
         return bool(llama_cpp.llama_state_seq_set_data(self.context, saved, size, sequence) == size)
 
+    def end(self, sequence: int) -> int:
+        """How many tokens a sequence holds from the very first; 0 where it lacks that one."""
+        memory = self._memory()
+        if llama_cpp.llama_memory_seq_pos_min(memory, sequence) != 0:
+            return 0
+        return int(llama_cpp.llama_memory_seq_pos_max(memory, sequence)) + 1
+
+    def kind(self) -> str:
+        """What states that were saved depend on beside the model's file.
+
+        The size of the context is a part of it: some models turn their positions otherwise in one
+        that is longer than they were trained for.
+        """
+        chosen = self._parameters()
+        system = llama_cpp.llama_print_system_info().decode("utf-8", "replace")
+        backend = f"{llama_cpp_version} {system} gpu_layers={self._shape.gpu_layers}"
+        return (
+            f"{backend} k={chosen.type_k} v={chosen.type_v} flash={chosen.flash_attn_type} "
+            f"unified={chosen.kv_unified} swa_full={chosen.swa_full} cells={self.cells()}"
+        )
+
     def renew(self) -> None:
         """Drop the context and all that was computed, and make a new one."""
         llama_cpp.llama_free(self.context)
@@ -189,8 +213,8 @@ class Engine:
                 "context_tokens in models.toml."
             )
 
-    def _make_context(self) -> int:
-        parameters = llama_cpp.llama_context_default_params()
+    def _parameters(self) -> llama_cpp.llama_context_params:
+        parameters: llama_cpp.llama_context_params = llama_cpp.llama_context_default_params()
         parameters.n_ctx = self._shape.cells
         parameters.n_batch = BATCH_TOKENS
         parameters.n_ubatch = _UBATCH_TOKENS
@@ -200,8 +224,11 @@ class Engine:
         parameters.kv_unified = True
         parameters.no_perf = True
         parameters.abort_callback = self._asked_to_abort
-        parameters.abort_callback_data = ctypes.addressof(self._abort)
-        context = llama_cpp.llama_init_from_model(self._model, parameters)
+        parameters.abort_callback_data = ctypes.c_void_p(ctypes.addressof(self._abort))
+        return parameters
+
+    def _make_context(self) -> int:
+        context = llama_cpp.llama_init_from_model(self._model, self._parameters())
         if not context:
             raise EngineError(
                 f"There is no memory for a context of {self._shape.cells} tokens for "

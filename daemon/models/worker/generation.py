@@ -5,7 +5,7 @@ Holds state and counts; computes nothing native.
 
 import time
 
-from daemon.models.worker import protocol, reply, sampling
+from daemon.models.worker import prefixes, protocol, reply, sampling
 
 
 class Generation:
@@ -19,12 +19,14 @@ class Generation:
         sampler: sampling.Sampler,
         said: reply.Reply,
         limit: int,
+        prefix: prefixes.Prefix | None = None,
     ) -> None:
         self.call = call
         self.tokens = list(prompt)
         self.prompt_tokens = len(prompt)
         self.limit = limit
         """The most tokens that it may grow to."""
+        self.prefix = prefix
         self.reply = said
         self.sampler = sampler
         self.sequence: int | None = None
@@ -48,8 +50,8 @@ class Generation:
         """Whether exactly its newest token is left to compute."""
         return self.answered > 0 and self.resident == len(self.tokens) - 1
 
-    def admit(self, expected: int) -> None:
-        self.expected = expected
+    def admit(self) -> None:
+        """It has its place, and what is done from now on is done for it."""
         self._admitted = time.monotonic()
 
     def left(self) -> int:

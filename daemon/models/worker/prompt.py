@@ -72,6 +72,18 @@ class Prompter:
             runs.append(template.Run(more, own=True))
         return Prompt(self._tokens(template.joined(runs)), left)
 
+    def fixed(self, text: str, thinks: bool = False) -> list[int]:
+        """How a prompt begins whose first message, the system's, begins with the text.
+
+        A prompt may go on otherwise at its very end, where a token spans what follows.
+        """
+        try:
+            runs = self._form.render((("system", text), ("user", "")), thinks)
+        except template.TemplateError:
+            return []
+        told = next((at for at, run in enumerate(runs) if not run.own), None)
+        return [] if told is None else self._tokens(template.joined(runs[: told + 1]))
+
     def _turned(
         self, inside: thoughts.Form | None, thinks: bool, opens: bool
     ) -> tuple[str, thoughts.Form | None]:

@@ -20,12 +20,15 @@ class Load(NamedTuple):
     sequences: int
     gpu_layers: int
     threads: int
+    prefixes: str = ""
+    """The folder that fixed beginnings of prompts are kept in; empty keeps none."""
 
 
 class Generate(NamedTuple):
     """One generation; `messages` are (speaker, content) pairs, `schema` is JSON Schema text.
 
-    `thinking_tokens` are beside `max_tokens`; 0 turns thinking off.
+    `thinking_tokens` are beside `max_tokens`; 0 turns thinking off. The first `fixed` characters
+    of the first message are the same in many prompts and nothing that anyone said.
     """
 
     call: int
@@ -39,6 +42,7 @@ class Generate(NamedTuple):
     seed: int = 0
     schema: str | None = None
     thinking_tokens: int = 0
+    fixed: int = 0
 
 
 class Cancel(NamedTuple):
@@ -51,7 +55,7 @@ class Count(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """End at once; nothing is answered any more."""
+    """End; nothing is answered any more. Only a file that is being written is written first."""
 
 
 class Loading(NamedTuple):
@@ -123,6 +127,12 @@ class Failed(NamedTuple):
     message: str
 
 
+class Noted(NamedTuple):
+    """Something that the owner should know and that costs no call; one sentence."""
+
+    text: str
+
+
 class Beat(NamedTuple):
     """Sent about every second. `steps` grows with each batch, so a stuck one can be noticed."""
 
@@ -131,12 +141,12 @@ class Beat(NamedTuple):
 
 
 ToWorker = Load | Generate | Cancel | Count | Stop
-FromWorker = Loading | Ready | Queued | Prefill | Piece | Done | Counted | Failed | Beat
+FromWorker = Loading | Ready | Queued | Prefill | Piece | Done | Counted | Failed | Noted | Beat
 
 _TO_WORKER = {kind.__name__: kind for kind in (Load, Generate, Cancel, Count, Stop)}
 _FROM_WORKER = {
     kind.__name__: kind
-    for kind in (Loading, Ready, Queued, Prefill, Piece, Done, Counted, Failed, Beat)
+    for kind in (Loading, Ready, Queued, Prefill, Piece, Done, Counted, Failed, Noted, Beat)
 }
 
 

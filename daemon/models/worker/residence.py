@@ -81,6 +81,11 @@ def choose(prompt: Sequence[int], residents: Sequence[Resident], trims: bool) ->
     return Choice(_least_valuable(idle).sequence, 0)
 
 
+def spare(residents: Sequence[Resident]) -> int:
+    """The idle sequence that is worth least. There must be an idle one."""
+    return _least_valuable([resident for resident in residents if not resident.busy]).sequence
+
+
 def to_evict(residents: Sequence[Resident]) -> int | None:
     """The idle sequence to drop when cells run out, or None where none holds any."""
     idle = [resident for resident in residents if not resident.busy and resident.tokens]

@@ -58,7 +58,7 @@ class Server:
         self.notes += self._prompter.notes
         self._waiting: collections.deque[generation.Generation] = collections.deque()
         self.batcher = batching.Batcher(
-            native, self._words, codes, load.sequences, send, self._remember
+            native, self._words, codes, load.sequences, send, self._remember_answer
         )
         self.keeper = None
         if files is not None and native.keeps:
@@ -72,6 +72,11 @@ class Server:
             self._admit()
             if self.batcher.active:
                 self.batcher.step()
+
+    def settle(self, seconds: float) -> None:
+        """Let what is kept for later workers be written, where nothing is being answered."""
+        if self.keeper is not None and not self.batcher.active and not self._waiting:
+            self.keeper.settle(seconds)
 
     def _next(self, inbox: "queue.SimpleQueue[protocol.ToWorker]") -> protocol.ToWorker:
         """Wait for a frame, and make use of the time."""
@@ -185,8 +190,10 @@ class Server:
             if not schedule.admits(reserved, wanted, self._load.places, self._native.cells()):
                 break
             new = self._waiting.popleft()
+            new.admit()
             if self.keeper is not None and new.prefix is not None:
                 self.keeper.bring(new.tokens, new.prefix)
+                self.keeper.want(new.prefix)
             self.batcher.admit(new)
         for ahead, one in enumerate(self._waiting, start=len(self.batcher.active)):
             if one.ahead != ahead:
@@ -196,9 +203,7 @@ class Server:
     def _tell(self, text: str) -> None:
         self._send(protocol.Noted(text))
 
-    def _remember(self, one: generation.Generation) -> None:
-        if self.keeper is not None and one.prefix is not None:
-            self.keeper.want(one.prefix)
+    def _remember_answer(self, one: generation.Generation) -> None:
         self._prompter.answered(one.reply.answer, one.tokens[one.prompt_tokens :])
 
 

@@ -92,6 +92,7 @@ async def start(model_path: pathlib.Path) -> AsyncIterator[Start]:
         recycle_requests: int = 0,
         threads: int = 1,
         patience: session.Patience = PATIENCE,
+        prefixes: pathlib.Path | None = None,
     ) -> gguf.GgufModel:
         settings = gguf.Settings(
             name="embedded",
@@ -101,6 +102,7 @@ async def start(model_path: pathlib.Path) -> AsyncIterator[Start]:
             recycle_requests=recycle_requests,
             threads=threads,
             patience=patience,
+            prefixes=prefixes,
         )
         made.append(gguf.GgufModel(settings))
         return made[-1]

@@ -30,6 +30,8 @@ def test_a_payload_beyond_the_cap_is_not_sent() -> None:
 TO_WORKER: list[protocol.ToWorker] = [
     protocol.Load("/m.gguf", 4096, 8192, 2, 8, -1, 0),
     protocol.Generate(1, [["user", "hé\ud800\x00"]], 5, 0.5, schema="{}"),
+    protocol.Load("/m.gguf", 4096, 8192, 2, 8, -1, 0, "/state/cache/prefix"),
+    protocol.Generate(1, [["system", "x"]], 5, fixed=1),
     protocol.Cancel(1),
     protocol.Count(2, ["a", ""]),
     protocol.Stop(),
@@ -43,6 +45,7 @@ FROM_WORKER: list[protocol.FromWorker] = [
     protocol.Done(1, "stop", 1, 2, 3, 4, 5, 6),
     protocol.Counted(2, [1, 0]),
     protocol.Failed(1, "overflow", "Too long."),
+    protocol.Noted("Kept in vain."),
     protocol.Beat(7, 8),
 ]
 

@@ -17,6 +17,7 @@ class Context:
     """The tokens that native memory holds a sequence."""
 
     trims = True
+    keeps = True
 
     def __init__(self, fits_back: bool = True) -> None:
         self.held: dict[int, int] = {}
@@ -35,8 +36,12 @@ class Context:
     def clear(self, sequence: int) -> None:
         self.held.pop(sequence, None)
 
+    def end(self, sequence: int) -> int:
+        return self.held.get(sequence, 0)
+
     def copy(self, source: int, target: int, keep: int) -> None:
         assert self.held[source] >= keep
+        assert target not in self.held
         self.held[target] = keep
 
     def trim(self, sequence: int, keep: int) -> bool:
@@ -162,3 +167,49 @@ def test_idle_copies_come_to_an_end_where_there_is_no_room() -> None:
     saves = rig.context.saves
     rig.rest()
     assert rig.context.saves == saves
+
+
+def test_a_beginning_is_taken_apart_from_what_follows_it() -> None:
+    rig = Rig()
+    rig.answer(A)
+    before = dict(rig.context.held)
+    saved = rig.cache.beginning(A[:20])
+    assert saved is not None
+    assert len(saved) == BYTES_A_TOKEN * 20
+    assert rig.context.held == before
+    assert rig.answer([*A, 1]) == len(A)
+
+
+def test_a_beginning_that_is_in_no_sequence_is_not_to_be_had() -> None:
+    rig = Rig()
+    rig.answer(A)
+    assert rig.cache.beginning(B[:20]) is None
+    assert rig.cache.beginning([*A, 1]) is None
+
+
+def test_an_adopted_state_is_gone_on_from() -> None:
+    rig = Rig()
+    assert rig.cache.adopt(A[:20], (ctypes.c_uint8 * (BYTES_A_TOKEN * 20))())
+    assert rig.answer(A_THEN_B) == 20
+
+
+def test_adopting_forgets_what_was_used_longest_ago_and_nothing_else() -> None:
+    rig = Rig()
+    prompts = (A, B, C, [*range(400, 440)])
+    for prompt in prompts:
+        rig.answer(prompt)
+        rig.rest()
+    new = [*range(500, 520)]
+    assert rig.cache.adopt(new, (ctypes.c_uint8 * (BYTES_A_TOKEN * 20))())
+    assert rig.cache.expected([*new, 1]) == len(new)
+    assert rig.cache.expected([*A, 1]) == 0
+    for prompt in prompts[1:]:
+        assert rig.cache.expected([*prompt, 1]) == len(prompt)
+
+
+@pytest.mark.parametrize(("fits_back", "tokens"), [(False, 20), (True, 19), (True, 21)])
+def test_a_state_that_does_not_fit_is_not_adopted(fits_back: bool, tokens: int) -> None:
+    rig = Rig(fits_back=fits_back)
+    assert not rig.cache.adopt(A[:tokens], (ctypes.c_uint8 * (BYTES_A_TOKEN * 20))())
+    assert rig.context.held == {}
+    assert rig.answer(A) == 0
