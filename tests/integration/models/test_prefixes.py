@@ -32,11 +32,17 @@ def folder(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 @pytest.fixture
-def answer(start: Any, ask: Any) -> Any:
+def answer(start: Any, ask: Any, model_path: pathlib.Path) -> Any:
     """Ask a worker of its own, which ends after it."""
 
-    async def once(*turns: str, system: str = SYSTEM, **settings: Any) -> messages.ModelResult:
-        model = start(**settings)
+    async def once(
+        *turns: str,
+        system: str = SYSTEM,
+        path: pathlib.Path = model_path,
+        context_tokens: int = 1024,
+        prefixes: pathlib.Path | None = None,
+    ) -> messages.ModelResult:
+        model = start(path=path, context_tokens=context_tokens, prefixes=prefixes)
         result = await model.generate(ask(*turns, system=system, max_tokens=16), Quiet())
         await model.stop()
         assert isinstance(result, messages.ModelResult)
