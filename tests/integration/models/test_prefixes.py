@@ -5,10 +5,13 @@ import pathlib
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
+from llama_cpp import llama_cpp
 
 from daemon.decide import context
 from daemon.domain import messages
+from daemon.models.worker import cache, engine, prefixes
 
 SYSTEM = "You are a helpful assistant. You answer in plain words. " * 14
 """About 170 tokens."""
@@ -153,9 +156,9 @@ async def test_where_nothing_is_kept(
 ) -> None:
     path = recurrent_path if why == "recurrent" else tiny_path
     system = SHORT if why == "short" else SYSTEM
-    prefixes = None if why == "off" else folder
+    place = None if why == "off" else folder
     for _ in range(2):
-        result = await answer("Hi", system=system, path=path, prefixes=prefixes)
+        result = await answer("Hi", system=system, path=path, prefixes=place)
         assert result.usage.reused_tokens == 0
     assert kept(folder) == []
 
@@ -176,3 +179,41 @@ async def test_another_context_reads_no_file_of_this_one(
         result = await answer("Hi", path=tiny_path, context_tokens=context_tokens, prefixes=folder)
         assert result.usage.reused_tokens == 0
     assert len(kept(folder)) == 2
+
+
+def test_what_is_brought_back_is_bit_for_bit_what_was_read(
+    model_path: pathlib.Path, folder: pathlib.Path
+) -> None:
+    """Two answers may differ where two tokens are as good as each other and a prompt was read in
+    other parts; that the state was in a file makes no difference at all."""
+    native = engine.Engine(engine.Shape(str(model_path), 1024, 4, 0, 1), lambda fraction: None)
+    holds = cache.Cache(native, 4)
+    read, prompt = list(range(100, 300)), [*range(100, 250), 7, 8, 9]
+    sequence, _ = holds.place(read)
+    rows = [engine.Row(token, at, sequence, at == 199) for at, token in enumerate(read)]
+    assert native.decode(rows) == engine.DECODED
+    holds.extend(sequence, read)
+    holds.release(sequence)
+    state = holds.beginning(prompt[:150])
+    assert state is not None
+    files = prefixes.PrefixFiles(folder, native.kind())
+    files.write(files.name(prompt[:150]), 150, state)
+    kept_here = logits(native, holds, prompt)
+    native.renew()
+    found = files.read(files.name(prompt[:150]))
+    assert found is not None
+    holds = cache.Cache(native, 4)
+    assert holds.adopt(prompt[:150], found[1])
+    assert logits(native, holds, prompt) == kept_here
+
+
+def logits(native: engine.Engine, holds: cache.Cache, prompt: list[int]) -> bytes:
+    """What follows a prompt of which 150 tokens are there."""
+    sequence, there = holds.place(prompt)
+    assert there == 150
+    rest = enumerate(prompt[there:], there)
+    rows = [engine.Row(token, at, sequence, at == len(prompt) - 1) for at, token in rest]
+    assert native.decode(rows) == engine.DECODED
+    size = llama_cpp.llama_vocab_n_tokens(native.vocabulary)
+    row = llama_cpp.llama_get_logits_ith(native.context, len(rows) - 1)
+    return bytes(np.ctypeslib.as_array(row, (size,)).tobytes())
