@@ -133,9 +133,11 @@ async def test_two_workers_at_once_keep_one_file(
 
 
 async def test_a_worker_brings_back_what_it_had_to_forget(
-    start: Any, ask: Any, folder: pathlib.Path, tiny_path: pathlib.Path
+    answer: Any, start: Any, ask: Any, folder: pathlib.Path, tiny_path: pathlib.Path
 ) -> None:
     """Eight sequences are there; nine other prompts take them all."""
+    await answer("Hi", system=SYSTEM, path=tiny_path, prefixes=folder)
+    assert len(kept(folder)) == 1
     model = start(path=tiny_path, prefixes=folder)
     await model.generate(ask("Hi", system=SYSTEM, max_tokens=2), Quiet())
     for number in range(9):
