@@ -79,8 +79,8 @@ def _kind(address: Address) -> str:
         return "" if address.is_global else "not public"
     if address.scope_id is not None:
         return "of one link"
-    if address.ipv4_mapped is not None or _is_nat64(address):
-        return ""  # what is inside decides
+    if address.ipv4_mapped is not None or address.sixtofour is not None or _is_nat64(address):
+        return ""  # what is inside decides, whatever this Python's lists say of the outside
     is_unicast = int(address) >> 125 == _GLOBAL_UNICAST_BITS
     return "" if is_unicast and address.is_global else "not public"
 
