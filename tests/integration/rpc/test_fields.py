@@ -215,7 +215,8 @@ def test_grants(api: running_daemon.Api) -> None:
     for _ in range(2):
         assert api.approvals.RevokeGrant(request).grant_id == grant.grant_id
     assert grant not in api.approvals.ListGrants(approvals_pb2.ListGrantsRequest()).grants
-    (told,) = [one for one in work.all_events(api) if one.HasField("grant_revoked")]
+    revoked = [one for one in work.all_events(api) if one.HasField("grant_revoked")]
+    (told,) = [one for one in revoked if one.grant_revoked.grant_id == grant.grant_id]
     assert told.grant_revoked.principal == "telegram:bot:7"
 
 
