@@ -24,23 +24,27 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cproto/ducklm/v1/common.proto\x12\tducklm.v1\"\x82\x01\n\x06Origin\x12\x11\n\tprincipal\x18\x01 \x01(\t\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12\x0c\n\x04\x63hat\x18\x03 \x01(\t\x12\r\n\x05topic\x18\x04 \x01(\t\x12\x12\n\nmessage_id\x18\x05 \x01(\t\x12\x10\n\x08reply_to\x18\x06 \x01(\t\x12\x11\n\tforwarded\x18\x07 \x01(\x08\"#\n\x04Page\x12\x0c\n\x04size\x18\x01 \x01(\x05\x12\r\n\x05token\x18\x02 \x01(\t\".\n\x0bTaintSource\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x11\n\tsource_id\x18\x02 \x01(\t*\x80\x02\n\tTaskState\x12\x1a\n\x16TASK_STATE_UNSPECIFIED\x10\x00\x12\n\n\x06QUEUED\x10\x01\x12\x0b\n\x07RUNNING\x10\x02\x12\x15\n\x11\x41WAITING_APPROVAL\x10\x03\x12\x13\n\x0f\x41WAITING_SECRET\x10\x04\x12\x15\n\x11\x41WAITING_DECISION\x10\x05\x12\r\n\tCOMPLETED\x10\x06\x12\n\n\x06\x46\x41ILED\x10\x07\x12\r\n\tCANCELLED\x10\x08\x12\x15\n\x11MODEL_UNAVAILABLE\x10\t\x12\x18\n\x14MODEL_PROTOCOL_ERROR\x10\n\x12\x14\n\x10\x42UDGET_EXHAUSTED\x10\x0b\x12\n\n\x06PARKED\x10\x0c*;\n\x04Mode\x12\x14\n\x10MODE_UNSPECIFIED\x10\x00\x12\x08\n\x04PLAN\x10\x01\x12\t\n\x05\x42UILD\x10\x02\x12\x08\n\x04YOLO\x10\x03*:\n\x08Steering\x12\x18\n\x14STEERING_UNSPECIFIED\x10\x00\x12\t\n\x05QUEUE\x10\x01\x12\t\n\x05STEER\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cproto/ducklm/v1/common.proto\x12\tducklm.v1\"\x93\x01\n\x06Origin\x12\x11\n\tprincipal\x18\x01 \x01(\t\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12\x0c\n\x04\x63hat\x18\x03 \x01(\t\x12\r\n\x05topic\x18\x04 \x01(\t\x12\x12\n\nmessage_id\x18\x05 \x01(\t\x12\x10\n\x08reply_to\x18\x06 \x01(\t\x12\x11\n\tforwarded\x18\x07 \x01(\x08\x12\x0f\n\x07speaker\x18\x08 \x01(\t\"#\n\x04Page\x12\x0c\n\x04size\x18\x01 \x01(\x05\x12\r\n\x05token\x18\x02 \x01(\t\".\n\x0bTaintSource\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x11\n\tsource_id\x18\x02 \x01(\t\"/\n\tButtonRow\x12\"\n\x07\x62uttons\x18\x01 \x03(\x0b\x32\x11.ducklm.v1.Button\"$\n\x06\x42utton\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\t*\x80\x02\n\tTaskState\x12\x1a\n\x16TASK_STATE_UNSPECIFIED\x10\x00\x12\n\n\x06QUEUED\x10\x01\x12\x0b\n\x07RUNNING\x10\x02\x12\x15\n\x11\x41WAITING_APPROVAL\x10\x03\x12\x13\n\x0f\x41WAITING_SECRET\x10\x04\x12\x15\n\x11\x41WAITING_DECISION\x10\x05\x12\r\n\tCOMPLETED\x10\x06\x12\n\n\x06\x46\x41ILED\x10\x07\x12\r\n\tCANCELLED\x10\x08\x12\x15\n\x11MODEL_UNAVAILABLE\x10\t\x12\x18\n\x14MODEL_PROTOCOL_ERROR\x10\n\x12\x14\n\x10\x42UDGET_EXHAUSTED\x10\x0b\x12\n\n\x06PARKED\x10\x0c*;\n\x04Mode\x12\x14\n\x10MODE_UNSPECIFIED\x10\x00\x12\x08\n\x04PLAN\x10\x01\x12\t\n\x05\x42UILD\x10\x02\x12\x08\n\x04YOLO\x10\x03*:\n\x08Steering\x12\x18\n\x14STEERING_UNSPECIFIED\x10\x00\x12\t\n\x05QUEUE\x10\x01\x12\t\n\x05STEER\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proto.ducklm.v1.common_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_TASKSTATE']._serialized_start=262
-  _globals['_TASKSTATE']._serialized_end=518
-  _globals['_MODE']._serialized_start=520
-  _globals['_MODE']._serialized_end=579
-  _globals['_STEERING']._serialized_start=581
-  _globals['_STEERING']._serialized_end=639
+  _globals['_TASKSTATE']._serialized_start=366
+  _globals['_TASKSTATE']._serialized_end=622
+  _globals['_MODE']._serialized_start=624
+  _globals['_MODE']._serialized_end=683
+  _globals['_STEERING']._serialized_start=685
+  _globals['_STEERING']._serialized_end=743
   _globals['_ORIGIN']._serialized_start=44
-  _globals['_ORIGIN']._serialized_end=174
-  _globals['_PAGE']._serialized_start=176
-  _globals['_PAGE']._serialized_end=211
-  _globals['_TAINTSOURCE']._serialized_start=213
-  _globals['_TAINTSOURCE']._serialized_end=259
+  _globals['_ORIGIN']._serialized_end=191
+  _globals['_PAGE']._serialized_start=193
+  _globals['_PAGE']._serialized_end=228
+  _globals['_TAINTSOURCE']._serialized_start=230
+  _globals['_TAINTSOURCE']._serialized_end=276
+  _globals['_BUTTONROW']._serialized_start=278
+  _globals['_BUTTONROW']._serialized_end=325
+  _globals['_BUTTON']._serialized_start=327
+  _globals['_BUTTON']._serialized_end=363
 # @@protoc_insertion_point(module_scope)

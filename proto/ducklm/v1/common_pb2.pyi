@@ -3,8 +3,10 @@
 isort:skip_file
 """
 
+from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
@@ -117,6 +119,7 @@ class Origin(_message.Message):
     MESSAGE_ID_FIELD_NUMBER: _builtins.int
     REPLY_TO_FIELD_NUMBER: _builtins.int
     FORWARDED_FIELD_NUMBER: _builtins.int
+    SPEAKER_FIELD_NUMBER: _builtins.int
     principal: _builtins.str
     """platform:account:user, for example local:owner; empty: the token's own"""
     channel: _builtins.str
@@ -126,6 +129,8 @@ class Origin(_message.Message):
     message_id: _builtins.str
     reply_to: _builtins.str
     forwarded: _builtins.bool
+    speaker: _builtins.str
+    """in a group: the person's name, which models are told as data"""
     def __init__(
         self,
         *,
@@ -136,10 +141,11 @@ class Origin(_message.Message):
         message_id: _builtins.str = ...,
         reply_to: _builtins.str = ...,
         forwarded: _builtins.bool = ...,
+        speaker: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["channel", b"channel", "chat", b"chat", "forwarded", b"forwarded", "message_id", b"message_id", "principal", b"principal", "reply_to", b"reply_to", "topic", b"topic"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["channel", b"channel", "chat", b"chat", "forwarded", b"forwarded", "message_id", b"message_id", "principal", b"principal", "reply_to", b"reply_to", "speaker", b"speaker", "topic", b"topic"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -196,3 +202,48 @@ class TaintSource(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TaintSource: _TypeAlias = TaintSource  # noqa: Y015
+
+@_typing.final
+class ButtonRow(_message.Message):
+    """Buttons below a message, beside each other."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BUTTONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def buttons(self) -> _containers.RepeatedCompositeFieldContainer[Global___Button]: ...
+    def __init__(
+        self,
+        *,
+        buttons: _abc.Iterable[Global___Button] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["buttons", b"buttons"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ButtonRow: _TypeAlias = ButtonRow  # noqa: Y015
+
+@_typing.final
+class Button(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    DATA_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    data: _builtins.str
+    """comes back with a press; at most 64 bytes"""
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        data: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["data", b"data", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Button: _TypeAlias = Button  # noqa: Y015

@@ -278,6 +278,11 @@ class Event(_message.Message):
     STEP_STARTED_FIELD_NUMBER: _builtins.int
     STEP_JUDGED_FIELD_NUMBER: _builtins.int
     STEP_ENDED_FIELD_NUMBER: _builtins.int
+    DELIVERY_REPORTED_FIELD_NUMBER: _builtins.int
+    NOTICE_POSTED_FIELD_NUMBER: _builtins.int
+    CHAT_MOVED_FIELD_NUMBER: _builtins.int
+    PAIRING_REQUESTED_FIELD_NUMBER: _builtins.int
+    PAIRING_DECIDED_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     task_id: _builtins.str
     conversation_id: _builtins.str
@@ -354,6 +359,16 @@ class Event(_message.Message):
     def step_judged(self) -> Global___StepJudged: ...
     @_builtins.property
     def step_ended(self) -> Global___StepEnded: ...
+    @_builtins.property
+    def delivery_reported(self) -> Global___DeliveryReported: ...
+    @_builtins.property
+    def notice_posted(self) -> Global___NoticePosted: ...
+    @_builtins.property
+    def chat_moved(self) -> Global___ChatMoved: ...
+    @_builtins.property
+    def pairing_requested(self) -> Global___PairingRequested: ...
+    @_builtins.property
+    def pairing_decided(self) -> Global___PairingDecided: ...
     def __init__(
         self,
         *,
@@ -397,12 +412,17 @@ class Event(_message.Message):
         step_started: Global___StepStarted | None = ...,
         step_judged: Global___StepJudged | None = ...,
         step_ended: Global___StepEnded | None = ...,
+        delivery_reported: Global___DeliveryReported | None = ...,
+        notice_posted: Global___NoticePosted | None = ...,
+        chat_moved: Global___ChatMoved | None = ...,
+        pairing_requested: Global___PairingRequested | None = ...,
+        pairing_decided: Global___PairingDecided | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "conversation_compacted", b"conversation_compacted", "conversation_created", b"conversation_created", "conversation_deleted", b"conversation_deleted", "conversation_updated", b"conversation_updated", "directive_taken", b"directive_taken", "exchange_undone", b"exchange_undone", "feedback_given", b"feedback_given", "grant_created", b"grant_created", "grant_revoked", b"grant_revoked", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "plan_made", b"plan_made", "project_reverted", b"project_reverted", "project_tainted", b"project_tainted", "project_trusted", b"project_trusted", "reply_refused", b"reply_refused", "secret_provided", b"secret_provided", "secret_requested", b"secret_requested", "step_ended", b"step_ended", "step_judged", b"step_judged", "step_started", b"step_started", "task_decided", b"task_decided", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_steered", b"task_steered", "task_submitted", b"task_submitted", "task_tainted", b"task_tainted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "chat_moved", b"chat_moved", "conversation_compacted", b"conversation_compacted", "conversation_created", b"conversation_created", "conversation_deleted", b"conversation_deleted", "conversation_updated", b"conversation_updated", "delivery_reported", b"delivery_reported", "directive_taken", b"directive_taken", "exchange_undone", b"exchange_undone", "feedback_given", b"feedback_given", "grant_created", b"grant_created", "grant_revoked", b"grant_revoked", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "notice_posted", b"notice_posted", "pairing_decided", b"pairing_decided", "pairing_requested", b"pairing_requested", "plan_made", b"plan_made", "project_reverted", b"project_reverted", "project_tainted", b"project_tainted", "project_trusted", b"project_trusted", "reply_refused", b"reply_refused", "secret_provided", b"secret_provided", "secret_requested", b"secret_requested", "step_ended", b"step_ended", "step_judged", b"step_judged", "step_started", b"step_started", "task_decided", b"task_decided", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_steered", b"task_steered", "task_submitted", b"task_submitted", "task_tainted", b"task_tainted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "conversation_compacted", b"conversation_compacted", "conversation_created", b"conversation_created", "conversation_deleted", b"conversation_deleted", "conversation_id", b"conversation_id", "conversation_updated", b"conversation_updated", "correlation_id", b"correlation_id", "directive_taken", b"directive_taken", "exchange_undone", b"exchange_undone", "feedback_given", b"feedback_given", "grant_created", b"grant_created", "grant_revoked", b"grant_revoked", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "plan_made", b"plan_made", "project_reverted", b"project_reverted", "project_tainted", b"project_tainted", "project_trusted", b"project_trusted", "reply_refused", b"reply_refused", "secret_provided", b"secret_provided", "secret_requested", b"secret_requested", "seq", b"seq", "step_ended", b"step_ended", "step_judged", b"step_judged", "step_started", b"step_started", "task_decided", b"task_decided", "task_id", b"task_id", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_steered", b"task_steered", "task_submitted", b"task_submitted", "task_tainted", b"task_tainted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "chat_moved", b"chat_moved", "conversation_compacted", b"conversation_compacted", "conversation_created", b"conversation_created", "conversation_deleted", b"conversation_deleted", "conversation_id", b"conversation_id", "conversation_updated", b"conversation_updated", "correlation_id", b"correlation_id", "delivery_reported", b"delivery_reported", "directive_taken", b"directive_taken", "exchange_undone", b"exchange_undone", "feedback_given", b"feedback_given", "grant_created", b"grant_created", "grant_revoked", b"grant_revoked", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "notice_posted", b"notice_posted", "pairing_decided", b"pairing_decided", "pairing_requested", b"pairing_requested", "plan_made", b"plan_made", "project_reverted", b"project_reverted", "project_tainted", b"project_tainted", "project_trusted", b"project_trusted", "reply_refused", b"reply_refused", "secret_provided", b"secret_provided", "secret_requested", b"secret_requested", "seq", b"seq", "step_ended", b"step_ended", "step_judged", b"step_judged", "step_started", b"step_started", "task_decided", b"task_decided", "task_id", b"task_id", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_steered", b"task_steered", "task_submitted", b"task_submitted", "task_tainted", b"task_tainted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["conversation_created", "task_submitted", "task_state_changed", "task_recovered", "model_call_started", "model_call_finished", "model_call_failed", "tool_call_proposed", "tool_call_inspected", "tool_call_started", "tool_call_ended", "approval_requested", "approval_resolved", "answer_given", "conversation_updated", "task_decided", "task_tainted", "project_tainted", "project_trusted", "grant_created", "grant_revoked", "secret_requested", "secret_provided", "conversation_deleted", "conversation_compacted", "exchange_undone", "project_reverted", "feedback_given", "task_steered", "directive_taken", "reply_refused", "plan_made", "step_started", "step_judged", "step_ended"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["conversation_created", "task_submitted", "task_state_changed", "task_recovered", "model_call_started", "model_call_finished", "model_call_failed", "tool_call_proposed", "tool_call_inspected", "tool_call_started", "tool_call_ended", "approval_requested", "approval_resolved", "answer_given", "conversation_updated", "task_decided", "task_tainted", "project_tainted", "project_trusted", "grant_created", "grant_revoked", "secret_requested", "secret_provided", "conversation_deleted", "conversation_compacted", "exchange_undone", "project_reverted", "feedback_given", "task_steered", "directive_taken", "reply_refused", "plan_made", "step_started", "step_judged", "step_ended", "delivery_reported", "notice_posted", "chat_moved", "pairing_requested", "pairing_decided"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 
@@ -1573,3 +1593,175 @@ class AnswerGiven(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___AnswerGiven: _TypeAlias = AnswerGiven  # noqa: Y015
+
+@_typing.final
+class DeliveryReported(_message.Message):
+    """What became of a revision of something that was to be shown in a chat."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DELIVERY_ID_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    PLATFORM_IDS_FIELD_NUMBER: _builtins.int
+    FAULT_FIELD_NUMBER: _builtins.int
+    delivery_id: _builtins.str
+    revision: _builtins.int
+    state: _builtins.str
+    """sent, shown, failed, gone"""
+    fault: _builtins.str
+    @_builtins.property
+    def platform_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """the messages that show it"""
+
+    def __init__(
+        self,
+        *,
+        delivery_id: _builtins.str = ...,
+        revision: _builtins.int = ...,
+        state: _builtins.str = ...,
+        platform_ids: _abc.Iterable[_builtins.str] | None = ...,
+        fault: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["delivery_id", b"delivery_id", "fault", b"fault", "platform_ids", b"platform_ids", "revision", b"revision", "state", b"state"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeliveryReported: _TypeAlias = DeliveryReported  # noqa: Y015
+
+@_typing.final
+class NoticePosted(_message.Message):
+    """A text is to be shown in a chat."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DELIVERY_ID_FIELD_NUMBER: _builtins.int
+    ACCOUNT_FIELD_NUMBER: _builtins.int
+    CHAT_FIELD_NUMBER: _builtins.int
+    TOPIC_FIELD_NUMBER: _builtins.int
+    REPLY_TO_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    ROWS_FIELD_NUMBER: _builtins.int
+    ARTIFACT_IDS_FIELD_NUMBER: _builtins.int
+    APPROVAL_ID_FIELD_NUMBER: _builtins.int
+    delivery_id: _builtins.str
+    account: _builtins.str
+    """platform:account"""
+    chat: _builtins.str
+    topic: _builtins.str
+    reply_to: _builtins.str
+    principal: _builtins.str
+    """whom it answers"""
+    text: _builtins.str
+    approval_id: _builtins.str
+    """an answer to the text is the reason for a no to this"""
+    @_builtins.property
+    def rows(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.ButtonRow]: ...
+    @_builtins.property
+    def artifact_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        delivery_id: _builtins.str = ...,
+        account: _builtins.str = ...,
+        chat: _builtins.str = ...,
+        topic: _builtins.str = ...,
+        reply_to: _builtins.str = ...,
+        principal: _builtins.str = ...,
+        text: _builtins.str = ...,
+        rows: _abc.Iterable[_common_pb2.ButtonRow] | None = ...,
+        artifact_ids: _abc.Iterable[_builtins.str] | None = ...,
+        approval_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "approval_id", b"approval_id", "artifact_ids", b"artifact_ids", "chat", b"chat", "delivery_id", b"delivery_id", "principal", b"principal", "reply_to", b"reply_to", "rows", b"rows", "text", b"text", "topic", b"topic"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___NoticePosted: _TypeAlias = NoticePosted  # noqa: Y015
+
+@_typing.final
+class ChatMoved(_message.Message):
+    """A chat goes on under another id."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCOUNT_FIELD_NUMBER: _builtins.int
+    CHAT_FIELD_NUMBER: _builtins.int
+    TO_FIELD_NUMBER: _builtins.int
+    account: _builtins.str
+    """platform:account"""
+    chat: _builtins.str
+    to: _builtins.str
+    def __init__(
+        self,
+        *,
+        account: _builtins.str = ...,
+        chat: _builtins.str = ...,
+        to: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "chat", b"chat", "to", b"to"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ChatMoved: _TypeAlias = ChatMoved  # noqa: Y015
+
+@_typing.final
+class PairingRequested(_message.Message):
+    """Somebody unknown asks to talk."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    principal: _builtins.str
+    name: _builtins.str
+    code: _builtins.str
+    def __init__(
+        self,
+        *,
+        principal: _builtins.str = ...,
+        name: _builtins.str = ...,
+        code: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "name", b"name", "principal", b"principal"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PairingRequested: _TypeAlias = PairingRequested  # noqa: Y015
+
+@_typing.final
+class PairingDecided(_message.Message):
+    """An owner let somebody in, or not, or not any longer."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    ALLOWED_FIELD_NUMBER: _builtins.int
+    DECIDED_BY_FIELD_NUMBER: _builtins.int
+    principal: _builtins.str
+    allowed: _builtins.bool
+    decided_by: _builtins.str
+    def __init__(
+        self,
+        *,
+        principal: _builtins.str = ...,
+        allowed: _builtins.bool = ...,
+        decided_by: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed", b"allowed", "decided_by", b"decided_by", "principal", b"principal"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PairingDecided: _TypeAlias = PairingDecided  # noqa: Y015
