@@ -59,6 +59,15 @@ def _text_of_conversation(event: events_pb2.Event) -> str:
             return texts.REVERT_FAILED.format(why=fault) if fault else texts.REVERTED
         case "feedback_given":
             return _feedback(event.feedback_given)
+        case "pairing_requested":
+            asked = event.pairing_requested
+            return texts.PAIRING_REQUESTED.format(
+                name=asked.name, who=asked.principal, code=asked.code
+            )
+        case "pairing_decided":
+            word = event.pairing_decided
+            pattern = texts.PAIRING_ALLOWED if word.allowed else texts.PAIRING_REFUSED
+            return pattern.format(who=word.principal, by=word.decided_by)
         case _:
             return ""
 

@@ -166,9 +166,18 @@ class Presenter:
                 | "exchange_undone"
                 | "project_reverted"
                 | "feedback_given"
+                | "pairing_requested"
+                | "pairing_decided"
             ):
                 return notices.of(event)
-            case "conversation_created" | "conversation_updated" | None:
+            case (
+                "conversation_created"
+                | "conversation_updated"
+                | "delivery_reported"
+                | "notice_posted"
+                | "chat_moved"
+                | None
+            ):
                 return ()
             case _:
                 typing.assert_never(kind)

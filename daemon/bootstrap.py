@@ -271,6 +271,7 @@ class Daemon:
             ground.history,
             lambda: runtime.rules,
             models,
+            lambda: runtime.world,
         )
 
     def _ground(self, stack: AsyncExitStack) -> Ground:
@@ -342,13 +343,12 @@ class Daemon:
             tasks_queued=len(current.queued),
             tasks_running=len(current.running),
             tasks_waiting=resume.waiting(current),
-            approvals_pending=sum(one.outcome is None for one in current.approvals.values()),
+            approvals_pending=resume.pending(current),
             resident_bytes=psutil.Process(os.getpid()).memory_info().rss,
             draining=self._draining,
             slots=models.views(),
             notices=(
-                *self._notices,
-                *history.notices(),
+                *(*self._notices, *history.notices(), *resume.unreachable(current)),
                 *profiles.lost(runtime.rules, current.settings),
             ),
         )

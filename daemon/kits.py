@@ -83,6 +83,7 @@ def rules(
             criticizes=chosen.daemon.agent.critic,
             reviews=chosen.daemon.agent.review,
             owners=chosen.daemon.owner,
+            people=chosen.daemon.people,
         )
     )
 

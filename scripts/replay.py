@@ -168,6 +168,11 @@ def _say(run: Run, one: events.Recorded, began_ms: dict[str, int]) -> str:
             | events.ConversationDeleted()
             | events.GrantRevoked()
             | events.ProjectTrusted()
+            | events.DeliveryReported()
+            | events.NoticePosted()
+            | events.ChatMoved()
+            | events.PairingRequested()
+            | events.PairingDecided()
         ):
             return str(event.type)
         case (

@@ -82,6 +82,7 @@ class DaemonFile(base.Value):
     daemon: Listening
     log: Logging
     owner: principals.Owners
+    people: principals.People
     tools: Tools
     web: Web
     agent: Agent

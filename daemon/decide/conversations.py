@@ -1,7 +1,7 @@
 """What people ask of a conversation as a whole: its settings, its end, a summary, an undo."""
 
 from daemon.decide import endings, turn
-from daemon.domain import decisions, errors, events, ids, inputs, state
+from daemon.domain import decisions, errors, events, ids, inputs, state, world
 
 _KIND = errors.RefusalKind
 _COMPACT_TEXT = "/compact"
@@ -24,17 +24,25 @@ def create(
         return refused
     conversation_id = current.ids.conversation()
     title = current.keep(conversation_id, given.title) if given.title else None
+    before = inherited(current, given.place)
     created = events.ConversationCreated(
         conversation_id=conversation_id,
         principal=given.principal,
         title=title,
         mode=given.mode,
-        folder=given.folder,
-        profile=given.profile,
-        steers=given.steers,
+        folder=given.folder or before.folder,
+        profile=given.profile or before.profile,
+        steers=before.steers if given.steers is None else given.steers,
+        place=given.place,
     )
     current.record(created, conversation_id, given.correlation_id)
     return decisions.ConversationKept(conversation_id=conversation_id)
+
+
+def inherited(current: turn.Turn, place: str) -> world.Settings:
+    """What a new conversation of a chat takes over from the one before: all but its mode."""
+    earlier = current.world.places.get(place) if place else None
+    return world.DEFAULT_SETTINGS if earlier is None else current.world.setting(earlier)
 
 
 def update(

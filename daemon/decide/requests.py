@@ -4,10 +4,12 @@ from typing import assert_never
 
 from daemon.decide import (
     calls,
+    channels,
     conversations,
     endings,
     engine,
     grants,
+    people,
     profiles,
     projects,
     skills,
@@ -43,7 +45,7 @@ def answer(current: turn.Turn, given: inputs.RpcInput) -> decisions.Reply | deci
             _KIND.CONFLICT,
             "This client_key was used for another request. Use a new one for each new request.",
         )
-    reply = _carry_out(current, given)
+    reply = people.refused(current, given) or _carry_out(current, given)
     if not isinstance(reply, decisions.Rejected):
         current.note_key(given, reply)
     return reply
@@ -87,6 +89,18 @@ def _carry_out(current: turn.Turn, given: inputs.RpcInput) -> decisions.Reply | 
             return tokens.create(current, given)
         case inputs.RevokeToken():
             return tokens.revoke(current, given)
+        case inputs.ReportDelivery():
+            return channels.report(current, given)
+        case inputs.PostNotice():
+            return channels.post(current, given)
+        case inputs.MoveChat():
+            return channels.move(current, given)
+        case inputs.SetCursor():
+            return channels.set_cursor(current, given)
+        case inputs.RequestPairing():
+            return people.request(current, given)
+        case inputs.DecidePairing():
+            return people.decide(current, given)
         case _:
             assert_never(given)
 
@@ -230,6 +244,10 @@ def _may_not_decide(
     )
     if sentence:
         return _reject(_KIND.FORBIDDEN, sentence)
+    shown = current.known.delivery
+    if given.message_id and (shown is None or shown.approval_id != given.approval_id):
+        message = "That message is not the newest card of this question: answer there."
+        return _reject(_KIND.FORBIDDEN, message)
     if given.answer is not inputs.Answer.ALLOW_ALWAYS:
         return None
     if not approval.always_allowed:

@@ -1,6 +1,7 @@
 """A message comes in: it begins a task, joins the one that runs, or is refused with a remedy."""
 
 import datetime
+import json
 
 from daemon.decide import calls, conversations, intent, skills, turn
 from daemon.domain import (
@@ -17,6 +18,7 @@ from daemon.domain import (
 
 _KIND = errors.RefusalKind
 _TITLE_CHARS = 60
+_NAME_CHARS = 64
 
 
 def _reject(kind: errors.RefusalKind, message: str) -> decisions.Rejected:
@@ -28,7 +30,7 @@ def submit(current: turn.Turn, given: inputs.SubmitTask) -> decisions.Reply | de
     refused = _refused(current, given)
     if refused is not None:
         return refused
-    conversation_id = given.conversation_id
+    conversation_id = given.conversation_id or _of_chat(current, given)
     taint = taints.join(_of_origin(given.origin), current.known.taint)
     if conversation_id is None:
         conversation_id = _begin_conversation(current, given, taint)
@@ -40,6 +42,12 @@ def submit(current: turn.Turn, given: inputs.SubmitTask) -> decisions.Reply | de
         message = f"{limit} tasks wait already. Try again when some have ended."
         return _reject(_KIND.EXHAUSTED, message)
     return _begin_task(current, given, conversation_id, taint)
+
+
+def _of_chat(current: turn.Turn, given: inputs.SubmitTask) -> ids.ConversationId | None:
+    """The conversation that a chat is at; a message that begins one goes to no other."""
+    begins = given.mode is not None or given.folder or given.profile
+    return None if begins else current.world.places.get(principals.place(given.origin))
 
 
 def _refused(current: turn.Turn, given: inputs.SubmitTask) -> decisions.Rejected | None:
@@ -82,13 +90,17 @@ def _begin_conversation(
     title = " ".join(given.text[: 4 * _TITLE_CHARS].split())
     if len(title) > _TITLE_CHARS:
         title = title[:_TITLE_CHARS].rsplit(" ", 1)[0] + "…"
+    place = principals.place(given.origin) if given.origin.chat else ""
+    before = conversations.inherited(current, place)
     created = events.ConversationCreated(
         conversation_id=conversation_id,
         principal=given.origin.principal,
         title=current.keep(conversation_id, title, taint) if title else None,
         mode=given.mode or verdicts.Mode.BUILD,
-        folder=given.folder or "",
-        profile=given.profile,
+        folder=given.folder or before.folder,
+        profile=given.profile or before.profile,
+        steers=before.steers,
+        place=place,
     )
     current.record(created, conversation_id, given.correlation_id)
     return conversation_id
@@ -104,7 +116,7 @@ def _steer(
         events.TaskSteered(
             task_id=task.task_id,
             origin=given.origin,
-            text=current.keep(task.conversation_id, given.text, taint),
+            text=current.keep(task.conversation_id, _spoken(given), taint),
         ),
     )
     current.taint(task, taint)
@@ -132,7 +144,7 @@ def _begin_task(
         skill=skills.chosen(given.text, current.rules.skills) if kit.uses_skills else "",
         profile=profile,
         urls=() if taint else intent.addresses(given.text),
-        note="" if direct else _note(current, conversation_id, kit),
+        note="" if direct else _note(current, conversation_id, kit, given.origin),
     )
     current.record(submitted, conversation_id, given.correlation_id, task_id)
     task = current.taint(current.world.tasks[task_id], taint)
@@ -152,8 +164,24 @@ def _of_origin(origin: principals.Origin) -> taints.Taint:
     return (taints.Source(kind=taints.Kind.FORWARDED, source_id=origin.message_id),)
 
 
-def _note(current: turn.Turn, conversation_id: ids.ConversationId, kit: turn.Kit) -> str:
-    """The time and the place, which a model cannot know."""
+def _speaker(origin: principals.Origin) -> str:
+    """A person's name as data: no quotation mark, bracket or line break in it means anything."""
+    name = "".join(one if one.isprintable() else " " for one in origin.speaker)
+    return json.dumps(name.replace("[", "(").replace("]", ")")[:_NAME_CHARS], ensure_ascii=False)
+
+
+def _spoken(given: inputs.SubmitTask) -> str:
+    """A further message with the name of whoever says it in a group."""
+    return f"{_speaker(given.origin)}: {given.text}" if given.origin.speaker else given.text
+
+
+def _note(
+    current: turn.Turn,
+    conversation_id: ids.ConversationId,
+    kit: turn.Kit,
+    origin: principals.Origin,
+) -> str:
+    """The time, the place and in a group the speaker, which a model cannot know."""
     settings = current.world.setting(conversation_id)
     zone = datetime.timezone(datetime.timedelta(minutes=current.utc_offset_minutes))
     now = datetime.datetime.fromtimestamp(current.at_ms / 1000, zone)
@@ -162,4 +190,6 @@ def _note(current: turn.Turn, conversation_id: ids.ConversationId, kit: turn.Kit
         said.append(f"the project is {settings.folder}; read its AGENTS.md, if it has one, first")
     if settings.mode is verdicts.Mode.PLAN:
         said.append("only plan: nothing may be changed")
+    if origin.speaker:
+        said.append(f"this message of the group is from {_speaker(origin)}")
     return "; ".join(said)

@@ -84,6 +84,8 @@ class Rules(base.Value):
     reviews: bool = False
     """A critic looks at each answer once before it is given."""
     owners: principals.Owners = principals.Owners()
+    people: principals.People = principals.People()
+    """Who may talk, beside the owners and those that an owner lets in."""
 
     def kit(self, task: world.Task) -> Kit:
         """What a task works with: its profile's, or the default where that is gone."""

@@ -18,6 +18,8 @@ class ConversationCreated(base.Value):
     """Of the project that it works in; empty for the daemon's own."""
     profile: str = ""
     steers: bool = False
+    place: str = ""
+    """The chat and topic whose conversation it is from now on, in the place of the one before."""
 
 
 class ConversationUpdated(base.Value):

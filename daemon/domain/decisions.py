@@ -221,6 +221,28 @@ class Undone(base.Value):
     left: tuple[ids.CallId, ...]
 
 
+class DeliveryKept(base.Value):
+    kind: Literal["delivery"] = "delivery"
+    delivery_id: ids.DeliveryId
+
+
+class ChatKept(base.Value):
+    """The chat as it is called now."""
+
+    kind: Literal["chat"] = "chat"
+    chat: str
+
+
+class CursorKept(base.Value):
+    kind: Literal["cursor"] = "cursor"
+    name: str
+
+
+class PersonKept(base.Value):
+    kind: Literal["person"] = "person"
+    principal: principals.Principal
+
+
 class TokenKept(base.Value):
     kind: Literal["token"] = "token"
     token_id: ids.TokenId
@@ -236,6 +258,10 @@ Reply = Annotated[
     | ProfileKept
     | SkillKept
     | TokenKept
+    | DeliveryKept
+    | ChatKept
+    | CursorKept
+    | PersonKept
     | Undone,
     pydantic.Field(discriminator="kind"),
 ]
@@ -314,6 +340,14 @@ class SkillRecord(base.Value):
     skill: presets.Skill | None
 
 
+class CursorRecord(base.Value):
+    """A word of a bot's own (`credential` is whose) in the place of the one with that name."""
+
+    credential: str
+    name: str
+    value: str
+
+
 class ForgottenRecord(base.Value):
     """Every text of a conversation is to be forgotten."""
 
@@ -329,6 +363,7 @@ Record = (
     | ProjectRecord
     | ProfileRecord
     | SkillRecord
+    | CursorRecord
     | ForgottenRecord
 )
 

@@ -8,6 +8,13 @@ from enum import StrEnum
 from typing import Literal, NamedTuple
 
 from daemon.domain import base, ids, messages, principals, state, taints, verdicts
+from daemon.domain.channel_events import (
+    ChatMoved as ChatMoved,
+    DeliveryReported as DeliveryReported,
+    NoticePosted as NoticePosted,
+    PairingDecided as PairingDecided,
+    PairingRequested as PairingRequested,
+)
 from daemon.domain.conversation_events import (
     ConversationCompacted as ConversationCompacted,
     ConversationCreated as ConversationCreated,
@@ -370,11 +377,17 @@ Event = (
     | StepEnded
     | ProjectTainted
     | ProjectTrusted
+    | DeliveryReported
+    | NoticePosted
+    | ChatMoved
+    | PairingRequested
+    | PairingDecided
 )
 
 
 class Recorded(NamedTuple):
-    """An event with its place in the log. `seq` counts from 1 without a gap."""
+    """An event with its place in the log, which counts from 1 without a gap; its conversation's id
+    is empty where it belongs to none."""
 
     seq: int
     at_ms: int

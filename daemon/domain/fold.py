@@ -9,6 +9,7 @@ from typing import assert_never
 from daemon.domain import (
     events,
     fold_beside,
+    fold_channels,
     fold_plan,
     fold_said,
     ids,
@@ -48,9 +49,6 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
         case events.ConversationCreated() | events.ConversationUpdated():
             fold_beside.set_conversation(target, event)
             return
-        case events.ConversationDeleted():
-            target.settings.pop(event.conversation_id, None)
-            return
         case events.ConversationCompacted() | events.FeedbackGiven():
             return
         case (
@@ -60,26 +58,21 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
             | events.ProjectTrusted()
             | events.ExchangeUndone()
             | events.ProjectReverted()
+            | events.ConversationDeleted()
         ):
             fold_beside.apply(target, event, recorded)
             return
+        case (
+            events.DeliveryReported()
+            | events.NoticePosted()
+            | events.ChatMoved()
+            | events.PairingRequested()
+            | events.PairingDecided()
+        ):
+            fold_channels.apply(target, event, recorded.at_ms)
+            return
         case events.TaskSubmitted():
-            target.tasks[event.task_id] = world.Task(
-                task_id=event.task_id,
-                conversation_id=event.conversation_id,
-                origin=event.origin,
-                text=event.text,
-                correlation_id=recorded.correlation_id,
-                state=state.TaskState.QUEUED,
-                submitted_ms=recorded.at_ms,
-                submitted_seq=recorded.seq,
-                attachments=event.attachments,
-                kind=event.kind,
-                skill=event.skill,
-                profile=event.profile,
-                urls=event.urls,
-                said=fold_said.of_submission(event),
-            )
+            target.tasks[event.task_id] = fold_beside.begun(event, recorded)
             target.queued[event.task_id] = None
             return
         case _:
@@ -152,6 +145,11 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
             | events.GrantRevoked()
             | events.ProjectTainted()
             | events.ProjectTrusted()
+            | events.DeliveryReported()
+            | events.NoticePosted()
+            | events.ChatMoved()
+            | events.PairingRequested()
+            | events.PairingDecided()
         ):
             raise ValueError("not an event of a live task")
         case _:

@@ -1,8 +1,28 @@
-"""How events beside the tasks change the world: settings, grants, projects and what is undone."""
+"""How events beside the running of tasks change the world: begins, settings, grants, projects."""
 
 from typing import assert_never
 
-from daemon.domain import events, ids, taints, world
+from daemon.domain import events, fold_said, ids, state, taints, world
+
+
+def begun(event: events.TaskSubmitted, recorded: events.Recorded) -> world.Task:
+    """A task that was accepted."""
+    return world.Task(
+        task_id=event.task_id,
+        conversation_id=event.conversation_id,
+        origin=event.origin,
+        text=event.text,
+        correlation_id=recorded.correlation_id,
+        state=state.TaskState.QUEUED,
+        submitted_ms=recorded.at_ms,
+        submitted_seq=recorded.seq,
+        attachments=event.attachments,
+        kind=event.kind,
+        skill=event.skill,
+        profile=event.profile,
+        urls=event.urls,
+        said=fold_said.of_submission(event),
+    )
 
 
 def set_conversation(
@@ -19,6 +39,14 @@ def set_conversation(
     target.settings.pop(event.conversation_id, None)
     if settings != world.DEFAULT_SETTINGS:
         target.settings[event.conversation_id] = settings
+    if isinstance(event, events.ConversationCreated) and event.place:
+        target.places[event.place] = event.conversation_id
+
+
+def _delete(target: world.World, event: events.ConversationDeleted) -> None:
+    target.settings.pop(event.conversation_id, None)
+    for place in [at for at, named in target.places.items() if named == event.conversation_id]:
+        del target.places[place]
 
 
 def apply(
@@ -28,7 +56,8 @@ def apply(
     | events.ProjectTainted
     | events.ProjectTrusted
     | events.ExchangeUndone
-    | events.ProjectReverted,
+    | events.ProjectReverted
+    | events.ConversationDeleted,
     recorded: events.Recorded,
 ) -> None:
     match event:
@@ -69,6 +98,8 @@ def apply(
                 )
         case events.ProjectReverted():
             target.reverts.pop(event.task_id, None)
+        case events.ConversationDeleted():
+            _delete(target, event)
         case _:
             assert_never(event)
 

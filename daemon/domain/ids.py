@@ -14,6 +14,7 @@ ConversationId = NewType("ConversationId", str)
 ContentId = NewType("ContentId", str)
 GrantId = NewType("GrantId", str)
 TokenId = NewType("TokenId", str)
+DeliveryId = NewType("DeliveryId", str)
 ArtifactId = NewType("ArtifactId", str)
 """The lower-case hexadecimal SHA-256 of the artifact's bytes."""
 
@@ -62,3 +63,10 @@ class IdSource:
 
     def token(self) -> TokenId:
         return TokenId(self._next("token"))
+
+    def delivery(self) -> DeliveryId:
+        return DeliveryId(self._next("delivery"))
+
+    def pairing_code(self) -> str:
+        """Six digits that two people can compare; no secret."""
+        return f"{int(self._chance('pairing'), 16) % 1_000_000:06d}"

@@ -20,17 +20,17 @@ from daemon.domain import (
     taints,
     verdicts,
 )
+from daemon.domain.channel_inputs import (
+    DecidePairing as DecidePairing,
+    MoveChat as MoveChat,
+    PostNotice as PostNotice,
+    ReportDelivery as ReportDelivery,
+    RequestPairing as RequestPairing,
+    SetCursor as SetCursor,
+)
+from daemon.domain.keyed import Keyed as Keyed
+from daemon.domain.knowledge import Known as Known, LastTask as LastTask, Shown as Shown
 from tools import contract
-
-
-class Keyed(base.Value):
-    """A write by an RPC. The same key and body by the same token get the same answer."""
-
-    credential: str
-    principal: principals.Principal
-    correlation_id: str
-    client_key: str = ""
-    body_hash: str = ""
 
 
 class SubmitTask(Keyed):
@@ -51,7 +51,9 @@ class CreateConversation(Keyed):
     mode: verdicts.Mode = verdicts.Mode.BUILD
     folder: str = ""
     profile: str = ""
-    steers: bool = False
+    steers: bool | None = None
+    place: str = ""
+    """The chat and topic that go on with it; what is not said it takes over from the one before."""
 
 
 class UpdateConversation(Keyed):
@@ -111,7 +113,8 @@ class ResolveApproval(Keyed):
     answer: Answer
     reason: str = ""
     place: str = ""
-    """The chat in which it was answered, where a bot says so."""
+    """The chat in which it was answered, where a bot says so, and there the message."""
+    message_id: str = ""
 
 
 class RevokeGrant(Keyed):
@@ -328,6 +331,12 @@ RpcInput = (
     | SetSkill
     | CreateToken
     | RevokeToken
+    | ReportDelivery
+    | PostNotice
+    | MoveChat
+    | SetCursor
+    | RequestPairing
+    | DecidePairing
 )
 
 Input = (
@@ -347,45 +356,6 @@ Input = (
     | RecoverRevert
     | AbortTask
 )
-
-
-class LastTask(base.Value):
-    """The last answered task of a conversation that is not undone."""
-
-    task_id: ids.TaskId
-    folder: str
-    commits: tuple[str, ...]
-    """Oldest first."""
-    left: tuple[ids.CallId, ...]
-    """Calls that changed something which no commit holds."""
-
-
-class Known(base.Value):
-    """What the store knows of an input's ids, beyond the live state."""
-
-    key_body_hash: str | None = None
-    """The body that came with this client key before."""
-    key_reply: decisions.Reply | None = None
-    conversation_exists: bool = False
-    task_exists: bool = False
-    """The named task was submitted once; when it is not live, it has ended."""
-    approval_outcome: events.ApprovalOutcome | None = None
-    approval_grant: ids.GrantId | None = None
-    """What "always" made of the approval."""
-    missing_artifact: ids.ArtifactId | None = None
-    taint: taints.Taint = taints.CLEAN
-    """Of the attachments."""
-    live_tokens: frozenset[str] = frozenset()
-    """The names of the tokens that are not revoked."""
-    token_exists: bool = False
-    project_folder: str | None = None
-    """What the named project is already."""
-    project_name: str | None = None
-    """What the folder is named already."""
-    last_task: LastTask | None = None
-    task_answered: bool = False
-    """The named task has ended with an answer."""
-    task_conversation: ids.ConversationId | None = None
 
 
 class Stamped(NamedTuple):

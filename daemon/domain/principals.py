@@ -14,6 +14,7 @@ A bot acts for the people of its platform and account; for itself it is `platfor
 """
 
 LOCAL_OWNER = Principal("local:owner")
+BOT_USER = "bot"
 OWN_PLATFORMS = frozenset(("local", "token"))
 """What no bot can have as its platform."""
 
@@ -42,6 +43,8 @@ class Origin(base.Value):
     message_id: str = ""
     reply_to: str = ""
     forwarded: bool = False
+    speaker: str = ""
+    """In a group: the person's name, which models are told as data."""
 
 
 _PARTS = 3
@@ -58,6 +61,18 @@ def is_principal(text: str) -> bool:
     return len(parts) == _PARTS and all(parts)
 
 
+def is_chat_user(principal: Principal) -> bool:
+    """Whether that is a person of a chat platform, who talks through a bot."""
+    if not is_principal(principal) or platform(principal) in OWN_PLATFORMS:
+        return False
+    return user_of(principal) != BOT_USER
+
+
+def user_of(principal: Principal) -> str:
+    """The user of a platform: `42` of `telegram:bot:42`."""
+    return principal.split(":", _PARTS - 1)[-1]
+
+
 def of_script(name: str) -> Principal:
     """The principal of a script's token."""
     return Principal(f"token:{name}")
@@ -65,7 +80,7 @@ def of_script(name: str) -> Principal:
 
 def of_bot(platform_name: str, account: str) -> Principal:
     """The principal of a bot's own."""
-    return Principal(f"{platform_name}:{account}:bot")
+    return Principal(f"{platform_name}:{account}:{BOT_USER}")
 
 
 def account_of(principal: Principal) -> str:
@@ -107,7 +122,7 @@ def approvers(origin: Origin) -> tuple[Principal, ...]:
 
     The requester, where nobody else is in the chat; in groups the owners alone.
     """
-    user = origin.principal.split(":", _PARTS - 1)[-1]
+    user = user_of(origin.principal)
     alone = not origin.chat or origin.chat == user
     return (origin.principal,) if alone else ()
 
@@ -129,23 +144,31 @@ def _matrix_user(text: str) -> str:
     return text
 
 
-class Owners(base.Value):
-    """Who owns this daemon, beside the person at the machine: users of each platform."""
+class People(base.Value):
+    """People by platform, each by what the platform names them for good."""
 
     telegram: frozenset[Annotated[str, pydantic.BeforeValidator(_telegram_user)]] = frozenset()
     matrix: frozenset[Annotated[str, pydantic.AfterValidator(_matrix_user)]] = frozenset()
 
-    def is_owner(self, principal: Principal) -> bool:
-        """Whether that is the owner, through whichever bot."""
-        if principal == LOCAL_OWNER:
-            return True
-        if not is_principal(principal):
-            return False
-        name, _, user = principal.split(":", _PARTS - 1)
-        match name:
+    def users(self, platform_name: str) -> frozenset[str]:
+        """Those of a platform."""
+        match platform_name:
             case "telegram":
-                return user in self.telegram
+                return self.telegram
             case "matrix":
-                return user in self.matrix
+                return self.matrix
             case _:
-                return False
+                return frozenset()
+
+    def has(self, principal: Principal) -> bool:
+        """Whether that is one of them, through whichever bot."""
+        named = is_principal(principal)
+        return named and user_of(principal) in self.users(platform(principal))
+
+
+class Owners(People):
+    """Who owns this daemon, beside the person at the machine."""
+
+    def is_owner(self, principal: Principal) -> bool:
+        """Whether that is the owner."""
+        return principal == LOCAL_OWNER or self.has(principal)

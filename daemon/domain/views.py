@@ -4,7 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from daemon.domain import base, events, ids, principals, state, taints, verdicts, world
+from daemon.domain import (
+    base,
+    deliveries,
+    events,
+    ids,
+    principals,
+    state,
+    taints,
+    verdicts,
+    world,
+)
 
 
 class UnknownCall(base.Value):
@@ -46,6 +56,10 @@ class TaskView(base.Value):
     undone: bool = False
     good: bool | None = None
     """What a person thought of its answer, if one said so."""
+    account: str = ""
+    """The bot's that shows it, as platform:account; empty where none does."""
+    waiting: ids.DeliveryId | None = None
+    """What says in a chat that it waits, while it does."""
 
 
 class ApprovalView(base.Value):
@@ -93,6 +107,32 @@ class ProjectView(base.Value):
     name: str
     folder: str
     created_ms: int
+
+
+class DeliveryView(base.Value):
+    """What is to be shown in a chat. `changed_seq` is of the event that made its newest revision.
+
+    `person` is who asks to talk.
+    """
+
+    delivery_id: ids.DeliveryId
+    kind: deliveries.Kind
+    target: deliveries.Target
+    conversation_id: ids.ConversationId
+    created_ms: int
+    created_seq: int
+    changed_seq: int
+    state: deliveries.State = deliveries.State.PENDING
+    revision: int = 1
+    shown_revision: int = 0
+    platform_ids: tuple[str, ...] = ()
+    fault: str = ""
+    task_id: ids.TaskId | None = None
+    approval_id: ids.ApprovalId | None = None
+    text: ids.ContentId | None = None
+    rows: tuple[tuple[deliveries.Button, ...], ...] = ()
+    artifacts: tuple[ids.ArtifactId, ...] = ()
+    person: principals.Principal | None = None
 
 
 class CommitView(base.Value):

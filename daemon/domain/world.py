@@ -9,6 +9,16 @@ from enum import StrEnum
 from typing import Literal
 
 from daemon.domain import base, events, ids, messages, principals, state, taints, verdicts
+from daemon.domain.standing import (
+    DEFAULT_SETTINGS as DEFAULT_SETTINGS,
+    Grant as Grant,
+    Person as Person,
+    PersonState as PersonState,
+    Project as Project,
+    Revert as Revert,
+    Settings as Settings,
+    Unreachable as Unreachable,
+)
 from tools import contract
 
 
@@ -228,53 +238,6 @@ class Approval(base.Value):
     grant_id: ids.GrantId | None = None
 
 
-class Grant(base.Value):
-    """An "always": the call with this key runs unasked, so often and until then."""
-
-    grant_id: ids.GrantId
-    conversation_id: ids.ConversationId
-    key: str
-    tool: str
-    principal: principals.Principal
-    folder: str
-    card: ids.ContentId
-    granted_by: principals.Principal
-    created_ms: int
-    expires_ms: int
-    uses_left: int
-
-
-class Project(base.Value):
-    """A project's folder that holds untrusted text, and the conversation that brought it last."""
-
-    folder: str
-    conversation_id: ids.ConversationId
-    taint: taints.Taint
-
-
-class Settings(base.Value):
-    """How a conversation's tasks work. `folder` is its project's, empty for the daemon's own;
-    `steers` when a message that comes while a task runs joins it."""
-
-    mode: verdicts.Mode = verdicts.Mode.BUILD
-    folder: str = ""
-    profile: str = ""
-    steers: bool = False
-
-
-DEFAULT_SETTINGS = Settings()
-
-
-class Revert(base.Value):
-    """Commits of an undone task that are still to be taken back."""
-
-    task_id: ids.TaskId
-    conversation_id: ids.ConversationId
-    correlation_id: str
-    folder: str
-    commits: tuple[str, ...]
-
-
 class World:
     """The folded state. Mutable only by `fold.apply`, on a fork."""
 
@@ -282,6 +245,8 @@ class World:
         "approvals",
         "grants",
         "head_seq",
+        "people",
+        "places",
         "projects",
         "queued",
         "ready",
@@ -289,6 +254,7 @@ class World:
         "running",
         "settings",
         "tasks",
+        "unreachable",
     )
 
     def __init__(self) -> None:
@@ -304,6 +270,11 @@ class World:
         self.reverts: dict[ids.TaskId, Revert] = {}
         self.projects: dict[str, Project] = {}
         """The tainted ones, by folder."""
+        self.places: dict[str, ids.ConversationId] = {}
+        """The conversation of each chat and topic."""
+        self.people: dict[principals.Principal, Person] = {}
+        self.unreachable: dict[tuple[str, str], Unreachable] = {}
+        """By account and chat."""
 
     def mode(self, conversation_id: ids.ConversationId) -> verdicts.Mode:
         """How much a conversation's tasks may do unasked."""
@@ -335,6 +306,9 @@ class World:
         copy.settings = dict(self.settings)
         copy.projects = dict(self.projects)
         copy.reverts = dict(self.reverts)
+        copy.places = dict(self.places)
+        copy.people = dict(self.people)
+        copy.unreachable = dict(self.unreachable)
         return copy
 
 
@@ -351,9 +325,12 @@ class Snapshot(base.Value):
     settings: tuple[tuple[ids.ConversationId, Settings], ...]
     projects: tuple[Project, ...]
     reverts: tuple[Revert, ...]
+    places: tuple[tuple[str, ids.ConversationId], ...]
+    people: tuple[Person, ...]
+    unreachable: tuple[Unreachable, ...]
 
 
-SNAPSHOT_VERSION = 3
+SNAPSHOT_VERSION = 4
 
 
 def snapshot(world: World) -> Snapshot:
@@ -369,6 +346,9 @@ def snapshot(world: World) -> Snapshot:
         settings=tuple(world.settings.items()),
         projects=tuple(world.projects.values()),
         reverts=tuple(world.reverts.values()),
+        places=tuple(world.places.items()),
+        people=tuple(world.people.values()),
+        unreachable=tuple(world.unreachable.values()),
     )
 
 
@@ -384,6 +364,9 @@ def restore(kept: Snapshot) -> World:
     world.settings = dict(kept.settings)
     world.projects = {project.folder: project for project in kept.projects}
     world.reverts = {revert.task_id: revert for revert in kept.reverts}
+    world.places = dict(kept.places)
+    world.people = {person.principal: person for person in kept.people}
+    world.unreachable = {(one.account, one.chat): one for one in kept.unreachable}
     running = state.TaskState.RUNNING
     world.running = {t.conversation_id: t.task_id for t in kept.tasks if t.state is running}
     return world

@@ -30,6 +30,8 @@ class Backend:
     rules: Callable[[], turn.Rules] | None = None
     """As they are now."""
     roles: model_calls.Roles | None = None
+    state: Callable[[], world.World] | None = None
+    """As it is now."""
 
     async def task(self, view: views.TaskView) -> tasks_pb2.Task:
         """A task as it is sent, with its texts."""

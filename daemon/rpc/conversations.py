@@ -49,16 +49,17 @@ class Conversations(conversations_pb2_grpc.ConversationsServicer):
     ) -> conversations_pb2.Conversation:
         who = caller.current()
         mode = convert.mode(request.mode) or verdicts.Mode.BUILD
-        stated = convert.origin(request.origin, who.credential).principal
-        modes.check(self._served, mode, who.credential, stated)
+        origin = convert.origin(request.origin, who.credential)
+        modes.check(self._served, mode, who.credential, origin.principal)
         return await self._kept(
             inputs.CreateConversation(
-                **convert.keyed(request, request.client_key, who, stated),
+                **convert.keyed(request, request.client_key, who, origin.principal),
                 title=request.title,
                 mode=mode,
                 folder=await folders.named(self._served, request.folder),
                 profile=request.profile,
-                steers=convert.steers(request.steering) or False,
+                steers=convert.steers(request.steering),
+                place=principals.place(origin) if origin.chat else "",
             )
         )
 

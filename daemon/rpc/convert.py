@@ -80,6 +80,7 @@ def origin(given: common_pb2.Origin, who: principals.Credential) -> principals.O
         message_id=given.message_id,
         reply_to=given.reply_to,
         forwarded=given.forwarded,
+        speaker=given.speaker,
     )
 
 
@@ -149,12 +150,14 @@ def resolution(request: approvals_pb2.ResolveRequest, who: caller.Caller) -> inp
     if request.answer not in _ANSWERS:
         raise _refuse("answer is one of ALLOW_ONCE, ALLOW_ALWAYS, DENY.")
     stated = origin(request.origin, who.credential)
+    in_chat = _is_bots(who.credential)
     return inputs.ResolveApproval(
         **keyed(request, request.client_key, who, stated.principal),
         approval_id=ids.ApprovalId(request.approval_id),
         answer=_ANSWERS[request.answer],
         reason=request.reason,
-        place=principals.place(stated) if _is_bots(who.credential) else "",
+        place=principals.place(stated) if in_chat else "",
+        message_id=stated.message_id if in_chat else "",
     )
 
 

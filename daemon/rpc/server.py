@@ -20,6 +20,7 @@ from daemon.rpc import (
     approvals,
     artifacts,
     backend,
+    channels,
     conversations,
     credentials,
     events,
@@ -36,6 +37,8 @@ from proto.ducklm.v1 import (
     approvals_pb2_grpc,
     artifacts_pb2,
     artifacts_pb2_grpc,
+    channels_pb2,
+    channels_pb2_grpc,
     conversations_pb2,
     conversations_pb2_grpc,
     events_pb2,
@@ -73,6 +76,7 @@ _SERVICES = tuple(
         (profiles_pb2, "Profiles"),
         (skills_pb2, "Skills"),
         (artifacts_pb2, "Artifacts"),
+        (channels_pb2, "Channels"),
         (admin_pb2, "Admin"),
     )
 )
@@ -142,6 +146,7 @@ class Server:
         artifacts_pb2_grpc.add_ArtifactsServicer_to_server(
             artifacts.Artifacts(served), self._server
         )
+        channels_pb2_grpc.add_ChannelsServicer_to_server(channels.Channels(served), self._server)
         admin_pb2_grpc.add_AdminServicer_to_server(admin.Admin(look, served, known), self._server)
         names = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, self._server)

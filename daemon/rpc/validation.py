@@ -14,6 +14,8 @@ MOST_ITEMS = 64
 _OTHER_BYTES = {
     "ducklm.v1.ResolveRequest.reason": 8 * 1024,
     "ducklm.v1.FeedbackRequest.text": 8 * 1024,
+    "ducklm.v1.PostRequest.text": 64 * 1024,
+    "ducklm.v1.SetCursorRequest.value": 4096,
     "ducklm.v1.Profile.instructions": 16 * 1024,
     "ducklm.v1.Skill.text": 16 * 1024,
     "ducklm.v1.TestSkillsRequest.text": 16 * 1024,

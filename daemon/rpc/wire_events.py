@@ -4,7 +4,12 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from daemon.domain import events, ids, principals
-from daemon.rpc import convert, wire_conversation_events, wire_plan_events
+from daemon.rpc import (
+    convert,
+    wire_channel_events,
+    wire_conversation_events,
+    wire_plan_events,
+)
 from proto.ducklm.v1 import common_pb2, events_pb2
 
 
@@ -19,6 +24,8 @@ def content_of(recorded: Iterable[events.Recorded]) -> list[ids.ContentId]:
                 | events.ModelCallFailed()
                 | events.AnswerGiven()
             ):
+                found.append(one.event.text)
+            case events.NoticePosted():
                 found.append(one.event.text)
             case events.ModelCallFinished():
                 found += (one.event.text, one.event.reasoning)
@@ -99,6 +106,14 @@ def _fill(sent: events_pb2.Event, given: events.Event, texts: convert.Texts) -> 
             _secret(sent, given)
         case events.TaskTainted() | events.ProjectTainted() | events.ProjectTrusted():
             _taint(sent, given)
+        case (
+            events.DeliveryReported()
+            | events.NoticePosted()
+            | events.ChatMoved()
+            | events.PairingRequested()
+            | events.PairingDecided()
+        ):
+            wire_channel_events.fill(sent, given, texts)
         case (
             events.ToolCallProposed()
             | events.ToolCallInspected()

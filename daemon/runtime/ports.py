@@ -8,6 +8,7 @@ from typing import Protocol
 
 from daemon.domain import (
     decisions,
+    deliveries,
     events,
     ids,
     inputs,
@@ -149,6 +150,32 @@ class Store(Protocol):
 
     async def projects(self) -> tuple[views.ProjectView, ...]:
         """Every named project, by name."""
+
+    async def delivery(self, delivery_id: ids.DeliveryId) -> views.DeliveryView | None: ...
+
+    async def deliveries(
+        self,
+        limit: int,
+        before: int | None = None,
+        account: str = "",
+        states: frozenset[deliveries.State] = frozenset(),
+    ) -> views.Page[views.DeliveryView]:
+        """Deliveries, newest first; no account and no states mean all. A page may hold fewer than
+        the limit: those that one event began stand on one page."""
+
+    async def open_deliveries(
+        self, account: str, after_seq: int, limit: int
+    ) -> tuple[views.DeliveryView, ...]:
+        """What is to be shown in the chats of an account, in the order in which it changed, from
+        what changed after a sequence number."""
+
+    async def delivery_of(
+        self, account: str, chat: str, message_id: str
+    ) -> views.DeliveryView | None:
+        """The newest delivery that a message of a chat shows."""
+
+    async def cursor(self, credential: str, name: str) -> str:
+        """What a bot kept under a name; empty for nothing."""
 
     async def presets(self) -> presets.Kept:
         """The profiles and skills that were set and not taken back."""

@@ -44,3 +44,16 @@ def restarts(
 def waiting(current: world.World) -> int:
     """How many tasks wait for somebody."""
     return sum(task.state in state.WAITING for task in current.tasks.values())
+
+
+def pending(current: world.World) -> int:
+    """How many approvals nobody has answered."""
+    return sum(one.outcome is None for one in current.approvals.values())
+
+
+def unreachable(current: world.World) -> tuple[str, ...]:
+    """The chats that bots could not reach when they last tried, one sentence each."""
+    return tuple(
+        f"{one.account}: the chat {one.chat} cannot be reached: {one.reason}"
+        for one in current.unreachable.values()
+    )

@@ -50,7 +50,7 @@ def append(
             written.version,
             written.encode(one.event),
             None if one.task_id is None else draft.task(one.task_id).view.submitted_seq,
-            draft.conversation(one.conversation_id).created_seq,
+            draft.conversation(one.conversation_id).created_seq if one.conversation_id else 0,
         )
         for one in recorded
     ]

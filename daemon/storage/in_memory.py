@@ -4,11 +4,12 @@ Never decides what a row is: rows come from `projections`, as in SQLite.
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from daemon.domain import (
     decisions,
+    deliveries,
     errors,
     events,
     ids,
@@ -23,7 +24,8 @@ from daemon.domain import (
 from daemon.storage import (
     added_rows,
     event_store,
-    history,
+    in_memory_deliveries,
+    in_memory_index,
     known,
     pages,
     projections,
@@ -54,6 +56,7 @@ class InMemoryStore:
         self._revoked: dict[ids.TokenId, int] = {}
         self._projects: dict[str, decisions.ProjectRecord] = {}
         self._presets = presets.Kept()
+        self._cursors: dict[tuple[str, str], str] = {}
         self._keys_kept_ms = client_key_days * records.DAY_MS
         self._checkpoints: dict[int, world.Snapshot] = {}
         self._drained = False
@@ -103,6 +106,8 @@ class InMemoryStore:
                     self._presets = self._presets.with_profile(record.name, record.profile)
                 case decisions.SkillRecord():
                     self._presets = self._presets.with_skill(record.name, record.skill)
+                case decisions.CursorRecord():
+                    self._cursors[record.credential, record.name] = record.value
                 case decisions.ForgottenRecord():
                     forgotten.add(record.owner)
                 case _:
@@ -136,6 +141,7 @@ class InMemoryStore:
                     | decisions.ArtifactTaint()
                     | decisions.ProfileRecord()
                     | decisions.SkillRecord()
+                    | decisions.CursorRecord()
                     | decisions.ForgottenRecord()
                 ):
                     repeated = False
@@ -187,7 +193,9 @@ class InMemoryStore:
         return max(readable, key=lambda kept: kept.head_seq, default=None)
 
     async def known(self, given: inputs.RpcInput) -> inputs.Known:
-        index = _Index(self, self._keys, self._tokens, self._live_tokens(), self._projects.values())
+        index = in_memory_index.Index(
+            self, self._keys, self._tokens, self._live_tokens(), self._projects.values()
+        )
         return known.look_up(index, given)
 
     def shows(self, conversation_id: ids.ConversationId) -> bool:
@@ -323,6 +331,35 @@ class InMemoryStore:
             for one in kept
         )
 
+    def shown(self) -> in_memory_deliveries.InMemoryDeliveries:
+        """The deliveries as they are now."""
+        return in_memory_deliveries.InMemoryDeliveries(self._rows.deliveries.values())
+
+    async def delivery(self, delivery_id: ids.DeliveryId) -> views.DeliveryView | None:
+        return self.shown().one(delivery_id)
+
+    async def deliveries(
+        self,
+        limit: int,
+        before: int | None = None,
+        account: str = "",
+        states: frozenset[deliveries.State] = frozenset(),
+    ) -> views.Page[views.DeliveryView]:
+        return self.shown().page(limit, before, account, states)
+
+    async def open_deliveries(
+        self, account: str, after_seq: int, limit: int
+    ) -> tuple[views.DeliveryView, ...]:
+        return self.shown().open_ones(account, after_seq, limit)
+
+    async def delivery_of(
+        self, account: str, chat: str, message_id: str
+    ) -> views.DeliveryView | None:
+        return self.shown().of_message(account, chat, message_id)
+
+    async def cursor(self, credential: str, name: str) -> str:
+        return self._cursors.get((credential, name), "")
+
     async def presets(self) -> presets.Kept:
         return self._presets
 
@@ -331,63 +368,3 @@ class InMemoryStore:
 
     async def set_drained(self, drained: bool) -> None:
         self._drained = drained
-
-
-class _Index:
-    """What `known` looks up in."""
-
-    def __init__(
-        self,
-        store: InMemoryStore,
-        keys: Mapping[tuple[str, str], decisions.ClientKeyRecord],
-        tokens: Iterable[ids.TokenId],
-        live_tokens: Sequence[decisions.TokenRecord],
-        projects: Iterable[decisions.ProjectRecord],
-    ) -> None:
-        self._store = store
-        self._keys = keys
-        self._tokens = tokens
-        self._live_tokens = live_tokens
-        self._projects = projects
-
-    def client_key(self, credential: str, key: str) -> tuple[str, decisions.Reply] | None:
-        kept = self._keys.get((credential, key))
-        return None if kept is None else (kept.body_hash, kept.reply)
-
-    def has_conversation(self, conversation_id: ids.ConversationId) -> bool:
-        return self._store.shows(conversation_id)
-
-    def has_task(self, task_id: ids.TaskId) -> bool:
-        return self.task(task_id) is not None
-
-    def task(self, task_id: ids.TaskId) -> views.TaskView | None:
-        return self._store.task_view(task_id)
-
-    def last_task(self, conversation_id: ids.ConversationId) -> inputs.LastTask | None:
-        ended = (
-            history.of_view(view)
-            for view in reversed(self._store.task_views(conversation_id))
-            if view.state in state.FINAL and view.kind is events.TaskKind.ANSWER and not view.undone
-        )
-        return next(ended, None)
-
-    def approval(self, approval_id: ids.ApprovalId) -> views.ApprovalView | None:
-        return self._store.approval_view(approval_id)
-
-    def has_artifact(self, artifact_id: ids.ArtifactId) -> bool:
-        return self._store.artifacts.holds(artifact_id)
-
-    def artifact_taint(self, artifact_ids: Sequence[ids.ArtifactId]) -> taints.Taint:
-        return self._store.artifacts.taint_of(artifact_ids)
-
-    def has_token(self, token_id: ids.TokenId) -> bool:
-        return token_id in self._tokens
-
-    def live_token_names(self) -> frozenset[str]:
-        return frozenset(one.name for one in self._live_tokens)
-
-    def project_folder(self, name: str) -> str | None:
-        return next((one.folder for one in self._projects if one.name == name), None)
-
-    def project_name(self, folder: str) -> str | None:
-        return next((one.name for one in self._projects if one.folder == folder), None)

@@ -33,6 +33,14 @@ class Index(Protocol):
 
     def project_name(self, folder: str) -> str | None: ...
 
+    def delivery(self, delivery_id: ids.DeliveryId) -> views.DeliveryView | None: ...
+
+    def delivery_of(
+        self, account: str, chat: str, message_id: str
+    ) -> views.DeliveryView | None: ...
+
+    def open_deliveries(self, account: str, chat: str) -> tuple[ids.DeliveryId, ...]: ...
+
 
 def asks(given: inputs.RpcInput) -> bool:
     """Whether the input has any id to look up."""
@@ -45,6 +53,9 @@ def asks(given: inputs.RpcInput) -> bool:
             | inputs.TrustProject()
             | inputs.SetProfile()
             | inputs.SetSkill()
+            | inputs.SetCursor()
+            | inputs.RequestPairing()
+            | inputs.DecidePairing()
         ):
             return False
         case inputs.SubmitTask():
@@ -67,6 +78,9 @@ def look_up(index: Index, given: inputs.RpcInput) -> inputs.Known:
             | inputs.TrustProject()
             | inputs.SetProfile()
             | inputs.SetSkill()
+            | inputs.SetCursor()
+            | inputs.RequestPairing()
+            | inputs.DecidePairing()
         ):
             pass
         case inputs.SubmitTask():
@@ -99,8 +113,32 @@ def look_up(index: Index, given: inputs.RpcInput) -> inputs.Known:
             if approval is not None:
                 found["approval_outcome"] = approval.outcome
                 found["approval_grant"] = approval.grant_id
+            account, _, rest = given.place.partition("/")
+            if given.message_id:
+                chat = rest.partition("/")[0]
+                found["delivery"] = _shown(index.delivery_of(account, chat, given.message_id))
+        case inputs.ReportDelivery():
+            found["delivery"] = _shown(index.delivery(given.delivery_id))
+        case inputs.PostNotice():
+            missing = (a for a in given.artifacts if not index.has_artifact(a))
+            found["missing_artifact"] = next(missing, None)
+        case inputs.MoveChat():
+            found["open_deliveries"] = index.open_deliveries(given.account, given.chat)
         case inputs.CreateToken():
             found["live_tokens"] = index.live_token_names()
         case inputs.RevokeToken():
             found["token_exists"] = index.has_token(given.token_id)
     return inputs.Known.model_validate(found)
+
+
+def _shown(view: views.DeliveryView | None) -> inputs.Shown | None:
+    if view is None:
+        return None
+    return inputs.Shown(
+        delivery_id=view.delivery_id,
+        conversation_id=view.conversation_id,
+        account=view.target.account,
+        chat=view.target.chat,
+        revision=view.revision,
+        approval_id=view.approval_id,
+    )

@@ -10,12 +10,15 @@ from typing import Any
 import pydantic
 import sqlalchemy
 
-from daemon.domain import events, ids, views, world
-from daemon.storage import bulk, codec, projections, task_row
+from daemon.domain import deliveries, events, ids, views, world
+from daemon.storage import bulk, codec, delivery_rows, projections, task_row
 
 _TASK = bulk.Upsert("submitted_seq", ("state", "answered", "body", "open_calls", "plan"))
 _APPROVAL = bulk.Upsert("requested_seq", ("outcome", "body"))
 _CONVERSATION = bulk.Upsert("created_seq", ("body",))
+_DELIVERY = bulk.Upsert(
+    "delivery_id", ("changed_seq", "chat", "state", "is_open", "messages", "body")
+)
 _CALLS: pydantic.TypeAdapter[tuple[task_row.OpenCall, ...]] = pydantic.TypeAdapter(
     tuple[task_row.OpenCall, ...], config=codec.WITH_THE_FIRST
 )
@@ -50,6 +53,18 @@ def load(
     for (body,) in _find(connection, "body FROM conversation WHERE conversation_id", chats):
         conversation = views.ConversationView.model_validate_json(body)
         known.conversations[conversation.conversation_id] = conversation
+
+
+def load_deliveries(
+    connection: sqlalchemy.Connection,
+    known: projections.Rows,
+    recorded: Sequence[events.Recorded],
+) -> None:
+    """Read the rows of deliveries that events need; which they are, rows of `load` tell."""
+    needed = delivery_rows.named(known, recorded) - known.deliveries.keys()
+    for (body,) in _find(connection, "body FROM delivery WHERE delivery_id", needed):
+        view = views.DeliveryView.model_validate_json(body)
+        known.deliveries[view.delivery_id] = view
 
 
 def _find(
@@ -96,6 +111,7 @@ def write(
     bulk.insert(connection, "task", tasks, _TASK)
     bulk.insert(connection, "approval", approvals, _APPROVAL)
     bulk.insert(connection, "conversation", conversations, _CONVERSATION)
+    bulk.insert(connection, "delivery", _delivery_cells(changed), _DELIVERY)
     _add(connection, draft)
     after, upto = span
     begun = (
@@ -104,13 +120,32 @@ def write(
         sum(row.created_seq > after for row in changed.conversations.values()),
         len(draft.added.said),
         len(draft.added.summaries),
+        sum(row.created_seq > after for row in changed.deliveries.values()),
     )
     bulk.run(
         connection,
         "UPDATE projection SET seq = ?, tasks = tasks + ?, approvals = approvals + ?, "
-        "conversations = conversations + ?, said = said + ?, summaries = summaries + ?",
+        "conversations = conversations + ?, said = said + ?, summaries = summaries + ?, "
+        "deliveries = deliveries + ?",
         (upto, *begun),
     )
+
+
+def _delivery_cells(changed: projections.Rows) -> list[bulk.Row]:
+    return [
+        (
+            row.delivery_id,
+            row.created_seq,
+            row.changed_seq,
+            row.target.account,
+            row.target.chat,
+            row.state.value,
+            int(row.state in deliveries.OPEN),
+            f" {' '.join(row.platform_ids)} " if row.platform_ids else "",
+            codec.to_json(row),
+        )
+        for row in changed.deliveries.values()
+    ]
 
 
 def _add(connection: sqlalchemy.Connection, draft: projections.Draft) -> None:
@@ -151,25 +186,28 @@ def deleted(connection: sqlalchemy.Connection) -> frozenset[ids.ConversationId]:
 def agree(connection: sqlalchemy.Connection, head_seq: int) -> bool:
     """Whether the projections are of this version, reach the head of the log, and are all there."""
     kept = connection.exec_driver_sql(
-        "SELECT version, seq, tasks, approvals, conversations, said, summaries FROM projection"
+        "SELECT version, seq, tasks, approvals, conversations, said, summaries, deliveries "
+        "FROM projection"
     ).all()
     counted = connection.exec_driver_sql(
         "SELECT (SELECT count(*) FROM task), (SELECT count(*) FROM approval), "
         "(SELECT count(*) FROM conversation), (SELECT count(*) FROM said), "
-        "(SELECT count(*) FROM summary)"
+        "(SELECT count(*) FROM summary), (SELECT count(*) FROM delivery)"
     ).one()
     return [tuple(row) for row in kept] == [(projections.VERSION, head_seq, *counted)]
 
 
 def rebuild(connection: sqlalchemy.Connection, read_page: ReadPage) -> None:
     """Make all projections anew from the log; to be called within a transaction."""
-    for table in ("task", "approval", "conversation", "said", "summary", "projection"):
+    tables = ("task", "approval", "conversation", "said", "summary", "delivery", "projection")
+    for table in tables:
         connection.exec_driver_sql(f"DELETE FROM {table}")
     connection.exec_driver_sql(
-        "INSERT INTO projection VALUES (?, 0, 0, 0, 0, 0, 0)", (projections.VERSION,)
+        "INSERT INTO projection VALUES (?, 0, 0, 0, 0, 0, 0, 0)", (projections.VERSION,)
     )
     rows, after = projections.Rows(), 0
     while page := read_page(after, REBUILD_PAGE_EVENTS):
         load(connection, rows, projections.named(page))
+        load_deliveries(connection, rows, page)
         write(connection, projections.project(rows, page), (after, page[-1].seq))
         rows, after = projections.Rows(), page[-1].seq

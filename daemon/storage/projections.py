@@ -6,70 +6,27 @@ the rows that changed, each in its final state. How rows are kept is no matter o
 
 import dataclasses
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from typing import TypeVar, assert_never
 
-from daemon.domain import events, fold_said, ids, state, taints, views, world
-from daemon.storage import added_rows, task_row
+from daemon.domain import (
+    deliveries,
+    events,
+    fold_channels,
+    fold_said,
+    ids,
+    principals,
+    state,
+    taints,
+    views,
+    world,
+)
+from daemon.storage import added_rows, delivery_rows, task_row
+from daemon.storage.rows import Named as Named, Rows as Rows, named as named
 
 _Row = TypeVar("_Row")
 
-VERSION = 3
+VERSION = 4
 """Grows when rows change their shape or meaning; rows of another version are rebuilt."""
-
-
-@dataclass
-class Rows:
-    """Rows by id."""
-
-    tasks: dict[ids.TaskId, task_row.TaskRow] = field(default_factory=dict)
-    approvals: dict[ids.ApprovalId, views.ApprovalView] = field(default_factory=dict)
-    conversations: dict[ids.ConversationId, views.ConversationView] = field(default_factory=dict)
-
-    def adopt(self, changed: "Rows") -> None:
-        """Take over rows that changed."""
-        self.tasks.update(changed.tasks)
-        self.approvals.update(changed.approvals)
-        self.conversations.update(changed.conversations)
-
-
-@dataclass
-class Named:
-    """Ids of rows."""
-
-    tasks: set[ids.TaskId] = field(default_factory=set)
-    approvals: set[ids.ApprovalId] = field(default_factory=set)
-    conversations: set[ids.ConversationId] = field(default_factory=set)
-
-
-def named(recorded: Sequence[events.Recorded]) -> Named:
-    """The rows that these events build on; those that they begin are not among them."""
-    found, begun = Named(), Named()
-    for one in recorded:
-        found.conversations.add(one.conversation_id)
-        if one.task_id is not None:
-            found.tasks.add(one.task_id)
-        match one.event:
-            case events.ConversationCreated(conversation_id=conversation_id):
-                begun.conversations.add(conversation_id)
-            case events.TaskSubmitted(task_id=task_id):
-                begun.tasks.add(task_id)
-            case events.ApprovalRequested(approval_id=approval_id):
-                begun.approvals.add(approval_id)
-            case events.ApprovalResolved(approval_id=approval_id):
-                found.approvals.add(approval_id)
-            case (
-                events.ExchangeUndone(task_id=task_id)
-                | events.ProjectReverted(task_id=task_id)
-                | events.FeedbackGiven(task_id=task_id)
-            ):
-                found.tasks.add(task_id)
-            case _:
-                pass
-    found.tasks -= begun.tasks
-    found.approvals -= begun.approvals
-    found.conversations -= begun.conversations
-    return found
 
 
 def project(before: Rows, recorded: Sequence[events.Recorded]) -> "Draft":
@@ -119,6 +76,17 @@ class Draft:
     def begin_conversation(self, view: views.ConversationView) -> None:
         _refuse_known(view.conversation_id, self.changed.conversations, self._before.conversations)
         self.changed.conversations[view.conversation_id] = view
+
+    def delivery(self, delivery_id: ids.DeliveryId) -> views.DeliveryView:
+        row = self.changed.deliveries.get(delivery_id) or self._before.deliveries.get(delivery_id)
+        return _there(row, delivery_id)
+
+    def begin_delivery(self, view: views.DeliveryView) -> None:
+        _refuse_known(view.delivery_id, self.changed.deliveries, self._before.deliveries)
+        self.changed.deliveries[view.delivery_id] = view
+
+    def set_delivery(self, view: views.DeliveryView) -> None:
+        self.changed.deliveries[view.delivery_id] = view
 
     def change_task(self, task_id: ids.TaskId, update: dict[str, object]) -> None:
         row = self.task(task_id)
@@ -201,11 +169,22 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
             | events.GrantRevoked()
             | events.ProjectTainted()
             | events.ProjectTrusted()
+            | events.DeliveryReported()
+            | events.NoticePosted()
+            | events.PairingRequested()
+            | events.PairingDecided()
         ):
             pass
+        case events.ChatMoved():
+            for approval_id in event.approvals:
+                approval = draft.approval(approval_id)
+                places = tuple(fold_channels.moved_place(each, event) for each in approval.places)
+                draft.changed.approvals[approval_id] = approval.but({"places": places})
         case _:
             _think(draft, event, one)
-    draft.conversation(one.conversation_id)
+    delivery_rows.apply(draft, one)
+    if one.conversation_id:
+        draft.conversation(one.conversation_id)
 
 
 def _think(
@@ -294,6 +273,10 @@ def _conversation(
             assert_never(event)
 
 
+def _is_shown(event: events.TaskSubmitted) -> bool:
+    return deliveries.target(event.origin) is not None
+
+
 def _submit(draft: Draft, event: events.TaskSubmitted, one: events.Recorded) -> None:
     view = views.TaskView(
         task_id=event.task_id,
@@ -308,6 +291,7 @@ def _submit(draft: Draft, event: events.TaskSubmitted, one: events.Recorded) -> 
         submitted_seq=one.seq,
         kind=event.kind,
         folder=draft.conversation(event.conversation_id).folder,
+        account=principals.account_of(event.origin.principal) if _is_shown(event) else "",
     )
     draft.begin_task(view)
     draft.say(one.seq, event.task_id, *fold_said.of_submission(event))

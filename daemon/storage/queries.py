@@ -10,7 +10,7 @@ import sqlalchemy
 import sqlmodel
 
 from daemon.domain import decisions, events, ids, inputs, principals, state, taints, views
-from daemon.storage import artifacts, history, records, tables
+from daemon.storage import artifacts, delivery_queries, history, records, tables
 
 _View = TypeVar("_View")
 _Bodies = sqlalchemy.Select[str]
@@ -155,6 +155,15 @@ class Index:
 
     def project_name(self, folder: str) -> str | None:
         return records.project_name(self._connection, folder)
+
+    def delivery(self, delivery_id: ids.DeliveryId) -> views.DeliveryView | None:
+        return delivery_queries.one(self._connection, delivery_id)
+
+    def delivery_of(self, account: str, chat: str, message_id: str) -> views.DeliveryView | None:
+        return delivery_queries.of_message(self._connection, account, chat, message_id)
+
+    def open_deliveries(self, account: str, chat: str) -> tuple[ids.DeliveryId, ...]:
+        return delivery_queries.open_in(self._connection, account, chat)
 
 
 def _token_view(row: sqlalchemy.Row[Any]) -> views.TokenView:

@@ -75,6 +75,9 @@ def insert(
                 _keep_preset(connection, "profile", record.name, record.profile)
             case decisions.SkillRecord():
                 _keep_preset(connection, "skill", record.name, record.skill)
+            case decisions.CursorRecord():
+                cursor = (record.credential, record.name, record.value)
+                bulk.run(connection, "INSERT OR REPLACE INTO cursor VALUES (?, ?, ?)", cursor)
             case decisions.ForgottenRecord():
                 forgotten.append(record)
             case _:
@@ -169,6 +172,13 @@ def project_name(connection: sqlalchemy.Connection, folder: str) -> str | None:
     """What a folder is named."""
     text = "SELECT name FROM project WHERE folder = ?"
     return connection.exec_driver_sql(text, (folder,)).scalar()
+
+
+def cursor(connection: sqlalchemy.Connection, credential: str, name: str) -> str:
+    """What a bot kept under a name; empty for nothing."""
+    text = "SELECT value FROM cursor WHERE credential = ? AND name = ?"
+    found = connection.exec_driver_sql(text, (credential, name)).scalar()
+    return "" if found is None else str(found)
 
 
 def _keep_preset(

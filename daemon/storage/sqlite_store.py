@@ -13,6 +13,7 @@ import sqlalchemy
 
 from daemon.domain import (
     decisions,
+    deliveries,
     errors,
     events,
     ids,
@@ -28,6 +29,7 @@ from daemon.storage import (
     artifacts,
     codec,
     database,
+    delivery_queries,
     event_store,
     history,
     known,
@@ -276,6 +278,37 @@ class SqliteStore:
 
     async def projects(self) -> tuple[views.ProjectView, ...]:
         return await self._read(records.projects)
+
+    async def delivery(self, delivery_id: ids.DeliveryId) -> views.DeliveryView | None:
+        return await self._read(lambda connection: delivery_queries.one(connection, delivery_id))
+
+    async def deliveries(
+        self,
+        limit: int,
+        before: int | None = None,
+        account: str = "",
+        states: frozenset[deliveries.State] = frozenset(),
+    ) -> views.Page[views.DeliveryView]:
+        return await self._read(
+            lambda connection: delivery_queries.page(connection, limit, before, account, states)
+        )
+
+    async def open_deliveries(
+        self, account: str, after_seq: int, limit: int
+    ) -> tuple[views.DeliveryView, ...]:
+        return await self._read(
+            lambda connection: delivery_queries.open_ones(connection, account, after_seq, limit)
+        )
+
+    async def delivery_of(
+        self, account: str, chat: str, message_id: str
+    ) -> views.DeliveryView | None:
+        return await self._read(
+            lambda connection: delivery_queries.of_message(connection, account, chat, message_id)
+        )
+
+    async def cursor(self, credential: str, name: str) -> str:
+        return await self._read(lambda connection: records.cursor(connection, credential, name))
 
     async def presets(self) -> presets.Kept:
         return await self._read(records.presets)

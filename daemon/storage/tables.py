@@ -139,6 +139,25 @@ class Summary(_Table, table=True):
     content_id: str
 
 
+class Delivery(_Table, table=True):
+    """A projection: `body` is a `views.DeliveryView`. `messages` are the ids of those that show it,
+    each between spaces; `is_open` is 1 while its newest revision is not reported."""
+
+    __table_args__ = (
+        sqlalchemy.Index("delivery_by_account", "account", "is_open", "changed_seq"),
+        sqlalchemy.Index("delivery_by_chat", "account", "chat", "created_seq"),
+    )
+    delivery_id: str = sqlmodel.Field(primary_key=True)
+    created_seq: int
+    changed_seq: int
+    account: str
+    chat: str
+    state: str
+    is_open: int
+    messages: str
+    body: str
+
+
 class Projection(_Table, table=True):
     """One row: the shape of the projections, how far they go, and how many rows they have."""
 
@@ -149,6 +168,7 @@ class Projection(_Table, table=True):
     conversations: int
     said: int
     summaries: int
+    deliveries: int
 
 
 class Token(_Table, table=True):
@@ -189,6 +209,14 @@ class Preset(_Table, table=True):
     kind: str = sqlmodel.Field(primary_key=True)
     name: str = sqlmodel.Field(primary_key=True)
     body: str
+
+
+class Cursor(_Table, table=True):
+    """Words that bots keep, each for itself."""
+
+    credential: str = sqlmodel.Field(primary_key=True)
+    name: str = sqlmodel.Field(primary_key=True)
+    value: str
 
 
 class Run(_Table, table=True):

@@ -75,6 +75,7 @@ class Writer:
         if not recorded:
             return projections.Draft(self._rows)
         projection_rows.load(self._connection, self._rows, projections.named(recorded))
+        projection_rows.load_deliveries(self._connection, self._rows, recorded)
         draft = projections.project(self._rows, recorded)
         event_store.append(self._connection, self._codec, recorded, draft)
         projection_rows.write(self._connection, draft, (self.head_seq, recorded[-1].seq))
@@ -82,7 +83,8 @@ class Writer:
 
     def _forget_rows_when_many(self) -> None:
         rows = self._rows
-        if len(rows.tasks) + len(rows.approvals) + len(rows.conversations) > _ROWS_REMEMBERED:
+        remembered = len(rows.tasks) + len(rows.approvals) + len(rows.conversations)
+        if remembered + len(rows.deliveries) > _ROWS_REMEMBERED:
             self._rows = projections.Rows()
 
     def _expire_client_keys(self, batch: Batch) -> int:

@@ -16,6 +16,7 @@ from daemon.domain import (
     verdicts,
     world,
 )
+from tests.golden import example_channels
 from tests.golden.example_tasks import (
     CHAT as CHAT,
     DIED,
@@ -184,9 +185,15 @@ def looked_back() -> list[events.Event]:
 
 def log() -> list[events.Recorded]:
     """The whole life, numbered."""
-    parts = (conversation, model_calls, tool_call, left_alive, permission, workshop, looked_back)
+    lived = (conversation, model_calls, tool_call, left_alive, permission, workshop, looked_back)
+    parts = (*lived, example_channels.channels)
     happened = [event for part in parts for event in part()]
-    workshops = (PLANNED, UNDONE, HALFWAY)
+    homes: dict[str | None, ids.ConversationId] = dict.fromkeys(
+        (PLANNED, UNDONE, HALFWAY), WORKSHOP
+    )
+    homes |= dict.fromkeys(
+        (example_channels.SHOWN, example_channels.KEPT_WAITING), example_channels.GROUP
+    )
     return [
         events.Recorded(
             seq=seq,
@@ -195,7 +202,7 @@ def log() -> list[events.Recorded]:
             conversation_id=getattr(
                 event,
                 "conversation_id",
-                WORKSHOP if getattr(event, "task_id", None) in workshops else CHAT,
+                homes.get(getattr(event, "task_id", None), CHAT),
             ),
             correlation_id="correlation-1",
             event=event,

@@ -4,13 +4,14 @@ Forward only. A module that was released never changes; what it made is kept as 
 `tests/golden`. `PRAGMA user_version` says how far a database has come.
 """
 
-from daemon.storage.migrations import v0001, v0002, v0003, v0004
+from daemon.storage.migrations import v0001, v0002, v0003, v0004, v0005
 
 STATEMENTS: tuple[tuple[str, ...], ...] = (
     v0001.STATEMENTS,
     v0002.STATEMENTS,
     v0003.STATEMENTS,
     v0004.STATEMENTS,
+    v0005.STATEMENTS,
 )
 """The statements of each version, from version 1 on."""
 

@@ -55,6 +55,31 @@ def event(given: events.Event) -> str:
             return f"secret requested: {given.what}"
         case events.SecretProvided():
             return "secret provided"
+        case _:
+            return later(given)
+
+
+def later(
+    given: events.DirectiveTaken
+    | events.ReplyRefused
+    | events.PlanMade
+    | events.StepStarted
+    | events.StepJudged
+    | events.StepEnded
+    | events.TaskSteered
+    | events.ConversationDeleted
+    | events.ConversationCompacted
+    | events.ExchangeUndone
+    | events.ProjectReverted
+    | events.FeedbackGiven
+    | events.DeliveryReported
+    | events.NoticePosted
+    | events.ChatMoved
+    | events.PairingRequested
+    | events.PairingDecided,
+) -> str:
+    """An event of thinking, of a conversation or of a chat."""
+    match given:
         case events.DirectiveTaken():
             return f"directive {given.kind}"
         case events.ReplyRefused():
@@ -69,8 +94,39 @@ def event(given: events.Event) -> str:
             return f"step {given.step_id} {given.outcome}"
         case events.TaskSteered():
             return "steered"
-        case _:
+        case (
+            events.ConversationDeleted()
+            | events.ConversationCompacted()
+            | events.ExchangeUndone()
+            | events.ProjectReverted()
+            | events.FeedbackGiven()
+        ):
             return conversation(given)
+        case _:
+            return channel(given)
+
+
+def channel(
+    given: events.DeliveryReported
+    | events.NoticePosted
+    | events.ChatMoved
+    | events.PairingRequested
+    | events.PairingDecided,
+) -> str:
+    """An event of a bot's chat."""
+    match given:
+        case events.DeliveryReported():
+            return f"reported {given.state} {given.revision}"
+        case events.NoticePosted():
+            return "posted"
+        case events.ChatMoved():
+            return f"chat moved to {given.to}"
+        case events.PairingRequested():
+            return "pairing requested"
+        case events.PairingDecided():
+            return "let in" if given.allowed else "not let in"
+        case _:
+            assert_never(given)
 
 
 def conversation(

@@ -101,7 +101,7 @@ def call(name: str, text: str) -> contract.Call:
         ("file_write", json.dumps({"path": "a", "text": "ä" * 600_000}), "at most 1048576 bytes"),
         ("file_edit", '{"path": "a", "search": "x"}', "file_edit: replace: Field required"),
         ("file_edit", '{"path": "a", "search": "x", "replace": "y", "all": 1}', "file_edit: all"),
-        ("file_edit", '{"path": "a", "edits": []}', "file_edit: search"),
+        ("file_edit", '{"path": "a", "edits": []}', "file_edit: (search|edits)"),
         ("apply_edits", '{"blocks": ""}', "apply_edits: blocks"),
         ("apply_edits", '{"blocks": "a"}', "apply_edits: there is no block"),
         (
