@@ -23,6 +23,7 @@ from proto.ducklm.v1 import (
     admin_pb2_grpc,
     approvals_pb2_grpc,
     artifacts_pb2_grpc,
+    channels_pb2_grpc,
     conversations_pb2_grpc,
     events_pb2_grpc,
     profiles_pb2_grpc,
@@ -100,6 +101,7 @@ class Api:
         self.skills = skills_pb2_grpc.SkillsStub(calling)
         self.artifacts = artifacts_pb2_grpc.ArtifactsStub(calling)
         self.admin = admin_pb2_grpc.AdminStub(calling)
+        self.channels = channels_pb2_grpc.ChannelsStub(calling)
 
 
 class RunningDaemon:

@@ -18,7 +18,7 @@ def report(
 ) -> decisions.Reply | decisions.Rejected:
     """Note what became of a delivery; the same report again changes nothing more."""
     shown = current.known.delivery
-    if shown is None or shown.account != given.account:
+    if shown is None or given.account not in ("", shown.account):
         return _reject(_KIND.NOT_FOUND, f"There is no delivery {given.delivery_id} of this bot's.")
     if not 0 < given.revision <= shown.revision:
         message = (

@@ -7,7 +7,7 @@ from daemon.domain import deliveries, ids, keyed, principals
 
 
 class ReportDelivery(keyed.Keyed):
-    """`account` is the bot's own: it reports of nothing else."""
+    """`account` is the bot's own: it reports of nothing else. The owner, without one, of any."""
 
     account: str
     delivery_id: ids.DeliveryId

@@ -105,10 +105,13 @@ def may_state(credential: Credential, stated: Principal) -> bool:
 
 
 def place(origin: Origin) -> str:
-    """The chat of an origin, as one text; empty where it has none."""
+    """The chat of an origin, as one text; empty where it has none. A bot's is its account's,
+    whatever it names as its channel."""
     if not origin.channel and not origin.chat:
         return ""
-    return "/".join((origin.channel or account_of(origin.principal), origin.chat, origin.topic))
+    account = account_of(origin.principal)
+    channel = account if is_chat_user(origin.principal) else origin.channel or account
+    return "/".join((channel, origin.chat, origin.topic))
 
 
 def places(origin: Origin) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ class Channels(channels_pb2_grpc.ChannelsServicer):
     async def Deliveries(
         self, request: channels_pb2.DeliveriesRequest, context: interceptors.Context
     ) -> AsyncIterator[channels_pb2.Delivery]:
-        account = _account()
+        account = _account(request.account)
         self._served.bus.check_room()
         await context.send_initial_metadata(())
         after_seq, from_seq = 0, self._served.bus.head_seq
@@ -136,12 +136,10 @@ class Channels(channels_pb2_grpc.ChannelsServicer):
     async def ListDeliveries(
         self, request: channels_pb2.ListDeliveriesRequest, context: interceptors.Context
     ) -> channels_pb2.ListDeliveriesResponse:
-        who = caller.current().credential.principal
-        account = request.account or (principals.account_of(who) if _is_bot(who) else "")
         page = await self._served.store.deliveries(
             paging.size(request.page),
             paging.before(request.page),
-            account,
+            _account(request.account),
             convert_channels.states(request.states),
         )
         return channels_pb2.ListDeliveriesResponse(
@@ -161,7 +159,7 @@ class Channels(channels_pb2_grpc.ChannelsServicer):
     async def Report(
         self, request: channels_pb2.ReportRequest, context: interceptors.Context
     ) -> channels_pb2.Delivery:
-        account, who = _account(), caller.current()
+        account, who = _account(""), caller.current()
         return await self._sent(
             await self._shown(
                 inputs.ReportDelivery(
@@ -207,7 +205,9 @@ class Channels(channels_pb2_grpc.ChannelsServicer):
     async def MoveChat(
         self, request: channels_pb2.MoveChatRequest, context: interceptors.Context
     ) -> channels_pb2.MoveChatResponse:
-        account, who = _account(), caller.current()
+        account, who = _account(request.account), caller.current()
+        if not account:
+            raise _invalid("account says which bot's chat it is, as platform:account.")
         reply = await self._served.inbox.ask(
             inputs.MoveChat(
                 **convert.keyed(request, request.client_key, who),
@@ -296,15 +296,17 @@ def _is_bot(who: principals.Principal) -> bool:
     return bool(named) and named not in principals.OWN_PLATFORMS
 
 
-def _account() -> str:
-    """The account that the caller's token is for."""
+def _account(named: str) -> str:
+    """The account that a call is about: a bot's own, and any for those who are no bot."""
     who = caller.current().credential.principal
     if not _is_bot(who):
+        return named
+    own = principals.account_of(who)
+    if named not in ("", own):
         raise errors.Refusal(
-            errors.RefusalKind.FORBIDDEN,
-            "Only a bot does that: with a token that was made for its platform and account.",
+            errors.RefusalKind.FORBIDDEN, f"This token is for {own}; account names another."
         )
-    return principals.account_of(who)
+    return own
 
 
 def _invalid(sentence: str) -> errors.Refusal:

@@ -166,8 +166,8 @@ class Store(Protocol):
     async def open_deliveries(
         self, account: str, after_seq: int, limit: int
     ) -> tuple[views.DeliveryView, ...]:
-        """What is to be shown in the chats of an account, in the order in which it changed, from
-        what changed after a sequence number."""
+        """What is to be shown in the chats of an account (empty: of any), in the order in which it
+        changed, from what changed after a sequence number."""
 
     async def delivery_of(
         self, account: str, chat: str, message_id: str

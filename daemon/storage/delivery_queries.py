@@ -54,10 +54,10 @@ def open_ones(
 ) -> tuple[views.DeliveryView, ...]:
     """Those that are to be shown, in the order in which they changed."""
     text = (
-        "SELECT body FROM delivery WHERE account = ? AND is_open = 1 AND changed_seq > ? "
+        "SELECT body FROM delivery WHERE is_open = 1 AND changed_seq > ? AND ? IN ('', account) "
         "ORDER BY changed_seq, delivery_id LIMIT ?"
     )
-    found = bulk.find(connection, text, (account, after_seq, limit))
+    found = bulk.find(connection, text, (after_seq, account, limit))
     return tuple(_read(body) for (body,) in found)
 
 

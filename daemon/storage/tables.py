@@ -144,7 +144,9 @@ class Delivery(_Table, table=True):
     each between spaces; `is_open` is 1 while its newest revision is not reported."""
 
     __table_args__ = (
-        sqlalchemy.Index("delivery_by_account", "account", "is_open", "changed_seq"),
+        sqlalchemy.Index(
+            "delivery_by_open", "changed_seq", sqlite_where=sqlalchemy.text("is_open = 1")
+        ),
         sqlalchemy.Index("delivery_by_chat", "account", "chat", "created_seq"),
     )
     delivery_id: str = sqlmodel.Field(primary_key=True)

@@ -294,6 +294,6 @@ CREATE UNIQUE INDEX project_by_folder ON project (folder);
 CREATE INDEX conversation_by_deleted ON conversation (conversation_id) WHERE deleted = 1;
 CREATE INDEX said_by_task ON said (task_seq);
 CREATE INDEX summary_by_conversation ON summary (conversation_seq);
-CREATE INDEX delivery_by_account ON delivery (account, is_open, changed_seq);
+CREATE INDEX delivery_by_open ON delivery (changed_seq) WHERE is_open = 1;
 CREATE INDEX delivery_by_chat ON delivery (account, chat, created_seq);
 COMMIT;

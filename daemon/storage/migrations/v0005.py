@@ -12,7 +12,7 @@ STATEMENTS = (
         messages VARCHAR NOT NULL,
         body VARCHAR NOT NULL
     )""",
-    "CREATE INDEX delivery_by_account ON delivery (account, is_open, changed_seq)",
+    "CREATE INDEX delivery_by_open ON delivery (changed_seq) WHERE is_open = 1",
     "CREATE INDEX delivery_by_chat ON delivery (account, chat, created_seq)",
     """CREATE TABLE cursor (
         credential VARCHAR NOT NULL,

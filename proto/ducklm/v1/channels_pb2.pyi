@@ -101,12 +101,17 @@ Global___LookResponse: _TypeAlias = LookResponse  # noqa: Y015
 class DeliveriesRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
+    ACCOUNT_FIELD_NUMBER: _builtins.int
+    account: _builtins.str
+    """platform:account; empty: the token's own, or all"""
     def __init__(
         self,
+        *,
+        account: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -414,19 +419,23 @@ class MoveChatRequest(_message.Message):
     CHAT_FIELD_NUMBER: _builtins.int
     TO_FIELD_NUMBER: _builtins.int
     CLIENT_KEY_FIELD_NUMBER: _builtins.int
+    ACCOUNT_FIELD_NUMBER: _builtins.int
     chat: _builtins.str
     to: _builtins.str
     client_key: _builtins.str
+    account: _builtins.str
+    """platform:account; empty: the token's own"""
     def __init__(
         self,
         *,
         chat: _builtins.str = ...,
         to: _builtins.str = ...,
         client_key: _builtins.str = ...,
+        account: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chat", b"chat", "client_key", b"client_key", "to", b"to"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "chat", b"chat", "client_key", b"client_key", "to", b"to"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -10,6 +10,7 @@ from proto.ducklm.v1 import (
     admin_pb2,
     approvals_pb2,
     artifacts_pb2,
+    channels_pb2,
     conversations_pb2,
     events_pb2,
     profiles_pb2,
@@ -28,6 +29,7 @@ _FILES = (
     profiles_pb2,
     skills_pb2,
     artifacts_pb2,
+    channels_pb2,
     admin_pb2,
 )
 CALL_S = 30.0

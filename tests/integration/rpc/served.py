@@ -14,6 +14,8 @@ from daemon.runtime import clock, vault
 from proto.ducklm.v1 import (
     approvals_pb2,
     artifacts_pb2,
+    channels_pb2,
+    common_pb2,
     conversations_pb2,
     profiles_pb2,
     projects_pb2,
@@ -25,6 +27,7 @@ from tests.integration.rpc import methods
 OWNER = "the-owners-token"
 OTHER = "a-scripts-token"
 
+_ORIGIN = common_pb2.Origin(chat="1", reply_to="2")
 _SUBMIT = tasks_pb2.SubmitRequest(text="hello")
 VALID: Mapping[str, message.Message] = {
     "Tasks/Submit": _SUBMIT,
@@ -47,6 +50,13 @@ VALID: Mapping[str, message.Message] = {
     "Skills/Test": skills_pb2.TestSkillsRequest(text="x"),
     "Conversations/Update": conversations_pb2.UpdateConversationRequest(title="x"),
     "Artifacts/Put": artifacts_pb2.PutArtifactRequest(data=b"x"),
+    "Channels/Look": channels_pb2.LookRequest(origin=_ORIGIN),
+    "Channels/Report": channels_pb2.ReportRequest(
+        delivery_id="d", revision=1, state=channels_pb2.Delivery.SHOWN
+    ),
+    "Channels/Post": channels_pb2.PostRequest(origin=_ORIGIN, text="x"),
+    "Channels/MoveChat": channels_pb2.MoveChatRequest(account="telegram:7", chat="1", to="2"),
+    "Channels/DecidePairing": channels_pb2.DecidePairingRequest(code="1", allow=True),
 }
 """A request that reaches what is behind the service; empty ones do for all other methods."""
 

@@ -89,6 +89,7 @@ WRITES: dict[str, tuple[message.Message, inputs.RpcInput, decisions.Reply]] = {
             folder=DUCKS.folder,
             profile="brief",
             steers=True,
+            place="telegram:home/7/",
         ),
         KEPT,
     ),

@@ -8,7 +8,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from daemon.rpc import interceptors
-from proto.ducklm.v1 import admin_pb2
+from proto.ducklm.v1 import admin_pb2, channels_pb2, common_pb2
 from tests import running_daemon
 from tests.conftest import Figures
 from tests.integration.rpc import methods, work
@@ -67,6 +67,17 @@ NEEDS = {
     "Skills/Test": "READ",
     "Artifacts/Get": "READ",
     "Artifacts/Put": "RUN",
+    "Channels/Look": "CHANNEL",
+    "Channels/Deliveries": "CHANNEL",
+    "Channels/ListDeliveries": "READ",
+    "Channels/Report": "CHANNEL",
+    "Channels/Post": "CHANNEL",
+    "Channels/MoveChat": "CHANNEL",
+    "Channels/SetCursor": "CHANNEL",
+    "Channels/GetCursor": "CHANNEL",
+    "Channels/Pair": "CHANNEL",
+    "Channels/DecidePairing": "APPROVE",
+    "Channels/ListPeople": "READ",
     "Admin/Status": "READ",
     "Admin/CreateToken": "ADMIN",
     "Admin/ListTokens": "ADMIN",
@@ -96,6 +107,12 @@ def outcome(
     return grpc.StatusCode.OK, ""
 
 
+def something_to_show(api: running_daemon.Api) -> None:
+    """Have a text that a bot of these tests is to show, so that its stream has a first one."""
+    origin = common_pb2.Origin(principal="telegram:alone:5", chat="5")
+    api.channels.Post(channels_pb2.PostRequest(origin=origin, text="t", client_key="to show"))
+
+
 @pytest.mark.spec("O-01")
 @pytest.mark.parametrize("credential", WRONG)
 def test_no_method_is_open_without_a_valid_token(channel: grpc.Channel, credential: str) -> None:
@@ -110,6 +127,7 @@ def test_no_method_is_open_without_a_valid_token(channel: grpc.Channel, credenti
 def test_the_owners_token_opens_every_method(
     channel: grpc.Channel, daemon: running_daemon.RunningDaemon, api: running_daemon.Api
 ) -> None:
+    something_to_show(api)
     work.end(api, work.submit(api, "so that the log holds an event"))
     for method in EVERY:
         code, _ = outcome(channel, method, methods.bearer(daemon.token))
@@ -179,6 +197,7 @@ def denial(method: methods.Method, credential: str) -> str:
 def test_every_method_with_every_credential(
     channel: grpc.Channel, secrets: dict[str, str], api: running_daemon.Api, figures: Figures
 ) -> None:
+    something_to_show(api)
     work.end(api, work.submit(api, "so that the log holds an event"))
     credentials = ["NONE", *secrets]
     wrong = []

@@ -63,6 +63,9 @@ def broken(fault: Fault) -> backend.Backend:
     def rules() -> turn.Rules:
         raise fault()
 
+    def state() -> world.World:
+        raise fault()
+
     return backend.Backend(
         _BrokenInbox(fault),
         store,
@@ -76,6 +79,7 @@ def broken(fault: Fault) -> backend.Backend:
         folders=store,
         history=store,
         rules=rules,
+        state=state,
     )
 
 

@@ -17,6 +17,7 @@ from tests import running_daemon
 from tests.integration.rpc import (
     covered,
     methods,
+    test_fields_channels,
     test_fields_conversations,
     test_fields_profiles,
     test_fields_projects,
@@ -24,7 +25,12 @@ from tests.integration.rpc import (
 )
 
 EVERY = methods.every()
-OTHERS = (test_fields_conversations, test_fields_profiles, test_fields_projects)
+OTHERS = (
+    test_fields_channels,
+    test_fields_conversations,
+    test_fields_profiles,
+    test_fields_projects,
+)
 """The modules that cover fields too."""
 covers = covered.covers
 refused = covered.refused
@@ -53,6 +59,7 @@ def test_submit(api: running_daemon.Api) -> None:
         message_id="message 3",
         reply_to="message 0",
         forwarded=True,
+        speaker="Ä",
     )
     request = tasks_pb2.SubmitRequest(
         text="Grüße, 鴨 🦆\n\ttab",

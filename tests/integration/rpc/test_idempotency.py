@@ -160,6 +160,8 @@ async def two_tokens(folder: pathlib.Path) -> AsyncIterator[grpc.aio.Channel]:
         served.empty_vault(),
         lambda: tuple(running.world.grants.values()),
         used.owners.is_owner,
+        rules=lambda: used,
+        state=lambda: running.world,
     )
     serving = asyncio.create_task(running.run(_Nothing()))
     try:

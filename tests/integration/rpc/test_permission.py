@@ -17,7 +17,7 @@ from proto.ducklm.v1 import (
 from tests import running_daemon
 from tests.integration.rpc import methods, work
 
-OWNERS = '[owner]\ntelegram = ["42"]\n'
+OWNERS = '[owner]\ntelegram = ["42"]\n[people]\ntelegram = ["7"]\n'
 _RUN, _APPROVE = admin_pb2.Token.RUN, admin_pb2.Token.APPROVE
 _READ, _CHANNEL = admin_pb2.Token.READ, admin_pb2.Token.CHANNEL
 OWNER, STRANGER = "telegram:home:42", "telegram:home:7"
@@ -215,7 +215,7 @@ def test_a_bot_answers_only_where_it_was_asked(
         task_id = bot.tasks.Submit(request).task_id
         approval_id = work.pending(bot, task_id)
         got = api.approvals.Get(approvals_pb2.GetApprovalRequest(approval_id=approval_id))
-        assert list(got.places) == ["telegram/7/"]
+        assert list(got.places) == ["telegram:home/7/"]
 
         def resolve(by: running_daemon.Api, origin: common_pb2.Origin) -> str:
             answer = approvals_pb2.ResolveRequest(

@@ -14,6 +14,7 @@ from proto.ducklm.v1 import (
     admin_pb2,
     approvals_pb2,
     artifacts_pb2,
+    channels_pb2,
     common_pb2,
     conversations_pb2,
     events_pb2,
@@ -201,6 +202,8 @@ def test_a_bot_speaks_for_the_people_of_its_platform_and_account_alone(
     bot = make(api, f"bot-{stated}", RUN, READ, APPROVE, CHANNEL)
     plain = make(api, f"plain-{stated}", RUN, READ, APPROVE)
     assert bot.token.principal == "telegram:home:bot"
+    person = channels_pb2.DecidePairingRequest(principal="telegram:home:42", allow=True)
+    assert api.channels.DecidePairing(person).state == channels_pb2.Person.ALLOWED
     asked = tasks_pb2.SubmitRequest(text="`env echo asks`")
     asked.origin.principal = "telegram:home:42"
     approval_id = work.pending(api, api.tasks.Submit(asked).task_id)

@@ -7,6 +7,7 @@ import pytest
 
 from daemon.domain import (
     base,
+    deliveries,
     directives,
     events,
     ids,
@@ -31,6 +32,7 @@ ORIGIN = principals.Origin(
     message_id="m",
     reply_to="r",
     forwarded=True,
+    speaker="s",
 )
 TAINT = (taints.Source(kind=taints.Kind.WEB, source_id="u"),)
 
@@ -206,6 +208,26 @@ SAMPLES: tuple[events.Event, ...] = (
     ),
     events.ProjectTainted(folder="/p", sources=TAINT),
     events.ProjectTrusted(folder="/p", principal=ME),
+    events.DeliveryReported(
+        delivery_id=ids.DeliveryId("d"),
+        revision=2,
+        state=deliveries.State.GONE,
+        platform_ids=("11", "12"),
+        fault="why",
+    ),
+    events.NoticePosted(
+        delivery_id=ids.DeliveryId("d"),
+        target=deliveries.Target(
+            account="telegram:7", chat="1", topic="2", reply_to="3", principal=ME
+        ),
+        text=text("notice"),
+        rows=((deliveries.Button(text="Go", data="g"),),),
+        artifacts=(ids.ArtifactId("ab" * 32),),
+        approval_id=APPROVAL,
+    ),
+    events.ChatMoved(account="telegram:7", chat="1", to="2"),
+    events.PairingRequested(principal=ME, name="Ä", code="012345"),
+    events.PairingDecided(principal=ME, allowed=True, decided_by=ME),
 )
 NOT_SENT = {"content-directive"}
 """The whole of a plan's directive: its steps say it."""

@@ -104,6 +104,12 @@ def end(api: running_daemon.Api, task_id: str) -> tasks_pb2.Task:
     return task(api, task_id)
 
 
+def end_by_cancel(api: running_daemon.Api, task_id: str) -> None:
+    """Cancel a task and see it final."""
+    api.tasks.Cancel(tasks_pb2.CancelRequest(task_id=task_id))
+    end(api, task_id)
+
+
 def pending(api: running_daemon.Api, task_id: str) -> str:
     """The id of the approval that a task comes to wait for."""
     seen = follow(api, task_id, lambda update: update.event.HasField("approval_requested"))
