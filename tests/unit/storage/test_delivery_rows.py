@@ -23,7 +23,7 @@ def submitted(where: principals.Origin) -> events.Event:
     )
 
 
-def moved(previous: S, to: S) -> events.Event:
+def moved(previous: state.TaskState, to: state.TaskState) -> events.Event:
     return events.TaskStateChanged(task_id=T, previous=previous, state=to)
 
 
