@@ -157,7 +157,7 @@ def _tool_started(view: views.ToolStarted, palette: Palette) -> str:
 
 
 def _tool_ended(view: views.ToolEnded, palette: Palette) -> str:
-    parts = [_outcome(view)]
+    parts = [outcome(view)]
     if view.duration_ms:
         parts.append(texts.TOOL_SECONDS.format(seconds=f"{view.duration_ms / 1000:.1f}"))
     lines = [tail(view.text)] if view.text else []
@@ -170,7 +170,8 @@ def _tool_ended(view: views.ToolEnded, palette: Palette) -> str:
     return "\n".join(lines)
 
 
-def _outcome(view: views.ToolEnded) -> str:
+def outcome(view: views.ToolEnded) -> str:
+    """How a call ended, in a word or two."""
     name = enum_name(events_pb2.ToolCallEnded.Outcome.DESCRIPTOR, view.outcome)
     if view.exit_code is not None and name in ("FINISHED", "FAILED"):
         return texts.TOOL_EXIT.format(code=view.exit_code)
@@ -213,7 +214,8 @@ def _plan(view: views.PlanShown, palette: Palette) -> str:
     return "\n".join([title, *(f"  {_step(step, palette)}" for step in view.steps)])
 
 
-def _step(step: views.PlanStep, palette: Palette) -> str:
+def step_line(step: views.PlanStep) -> str:
+    """A step of a plan and how far it is, on one line."""
     status = step.status.value
     goal = one_line(step.goal) or one_line(step.step_id)
     line = texts.PLAN_STEP.format(mark=texts.PLAN_MARKS[status], goal=goal)
@@ -222,8 +224,12 @@ def _step(step: views.PlanStep, palette: Palette) -> str:
     line += texts.PLAN_STATUSES[status]
     if step.attempt > 1 and step.status is views.StepStatus.RUNNING:
         line += texts.TOOL_AGAIN.format(attempt=step.attempt)
+    return line
+
+
+def _step(step: views.PlanStep, palette: Palette) -> str:
     failed = step.status is views.StepStatus.FAILED
-    return _marked(line, palette.warn if failed else palette.bold, palette)
+    return _marked(step_line(step), palette.warn if failed else palette.bold, palette)
 
 
 def card(view: views.ApprovalCard, palette: Palette = PLAIN) -> str:

@@ -1,0 +1,69 @@
+"""The end of a task: the whole answer as messages, or why there is none."""
+
+import dataclasses
+import typing
+from collections.abc import Sequence
+
+from bots import render
+from bots.telegram import buttons, outgoing, rendering, texts
+from proto.ducklm.v1 import common_pb2, tasks_pb2
+
+MOST_PARTS: typing.Final = 4  # of an answer in messages; a longer one is a file
+
+
+@dataclasses.dataclass(frozen=True)
+class Final:
+    """What is shown of a task that has ended."""
+
+    parts: tuple[outgoing.Text, ...]
+    document: outgoing.Document | None = None
+
+
+def final(task: tasks_pb2.Task, done: Sequence[str] = ()) -> Final:
+    """The end of a task; `done` are the lines of what was run for it."""
+    if task.state != common_pb2.COMPLETED:
+        return Final((_why_none(task),))
+    answer = rendering.markdown(task.answer)
+    if not task.answer.strip():
+        answer = rendering.plain(texts.FORGOTTEN if not task.answer else texts.EMPTY_ANSWER)
+    whole = rendering.joined([_done(done), answer], "\n")
+    rows = _feedback(task)
+    parts = rendering.split(dataclasses.replace(whole, rows=rows))
+    if len(parts) <= MOST_PARTS:
+        return Final(parts)
+    room = outgoing.TEXT_UNITS - outgoing.units(texts.WHOLE_IN_FILE) - 2
+    first = rendering.split(whole, room)[0]
+    told = rendering.joined([first, rendering.marked(texts.WHOLE_IN_FILE, "italic")])
+    document = outgoing.Document(texts.ANSWER_FILE, task.answer.encode())
+    return Final((dataclasses.replace(told, rows=rows),), document)
+
+
+def _done(lines: Sequence[str]) -> outgoing.Text:
+    """What was run, in a quote that opens with a touch."""
+    if not lines:
+        return outgoing.Text("")
+    count = texts.DONE_WHAT.format(count=len(lines)) if len(lines) > 1 else texts.DONE_ONE
+    shown = list(lines)[-20:]
+    text = rendering.plain("\n".join([count, *shown]))
+    return rendering.quoted(rendering.split(text, outgoing.CAPTION_UNITS)[0])
+
+
+def _feedback(task: tasks_pb2.Task) -> tuple[tuple[outgoing.Button, ...], ...]:
+    if task.kind != "answer":
+        return ()
+    good = buttons.data(buttons.Feedback(task.task_id, good=True))
+    bad = buttons.data(buttons.Feedback(task.task_id, good=False))
+    return ((outgoing.Button(texts.GOOD, good), outgoing.Button(texts.BAD, bad)),)
+
+
+def _why_none(task: tasks_pb2.Task) -> outgoing.Text:
+    if task.state == common_pb2.CANCELLED:
+        return rendering.plain(texts.STOPPED)
+    parts = [
+        rendering.plain(texts.NO_ANSWER.format(state=render.state_line(task.state, task.reason)))
+    ]
+    if task.answer.strip():
+        parts.append(
+            rendering.split(rendering.markdown(task.answer), outgoing.CAPTION_UNITS * 3)[0]
+        )
+    return rendering.joined(parts)
