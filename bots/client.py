@@ -29,6 +29,8 @@ UNARY_TIMEOUT_S: typing.Final = 20.0
 RECEIVE_LIMIT_BYTES: typing.Final = 32 * 1024 * 1024
 FIRST_PAUSE_S: typing.Final = 0.2
 PAUSE_LIMIT_S: typing.Final = 3.0
+SAID_BEFORE: typing.Final = grpc.StatusCode.ALREADY_EXISTS
+REFUSED: typing.Final = grpc.StatusCode.FAILED_PRECONDITION
 _CORRELATION: typing.Final = "(correlation id"
 
 _R = typing.TypeVar("_R")

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import structlog
 
-from daemon import exits, interpreter, kits, logs, model_slots, workplace
+from daemon import exits, interpreter, kits, logs, model_slots, project_files, workplace
 from daemon.config import settings as configured
 from daemon.decide import profiles
 from daemon.domain import errors, inputs, redaction, views
@@ -271,6 +271,7 @@ class Daemon:
             ground.history,
             lambda: runtime.rules,
             models,
+            project_files.ProjectFiles(),
             lambda: runtime.world,
         )
 

@@ -1,7 +1,7 @@
 """What owners ask about projects: the folders that tasks work in."""
 
 from daemon.decide import spreading, turn
-from daemon.domain import decisions, errors, events, inputs
+from daemon.domain import decisions, errors, events, ids, inputs, principals, taints
 
 _KIND = errors.RefusalKind
 _HELD = "{folder} lies in a folder with untrusted text: look at that one, and trust it."
@@ -23,6 +23,19 @@ def trust(current: turn.Turn, given: inputs.TrustProject) -> decisions.Reply | d
         conversation_id = current.world.projects[folder].conversation_id
         trusted = events.ProjectTrusted(folder=folder, principal=given.principal)
         current.record(trusted, conversation_id, given.correlation_id)
+    return decisions.ProjectKept(folder=given.folder)
+
+
+def taint(current: turn.Turn, given: inputs.TaintProject) -> decisions.Reply:
+    """Somebody else's file comes into a project's folder: what reads there has read it."""
+    kind, message = taints.Kind.FORWARDED, given.origin.message_id
+    sources = (taints.Source(kind=kind, source_id=message),)
+    new = taints.beyond(sources, current.world.taint_of(given.folder))
+    if new:
+        place = principals.place(given.origin)
+        conversation_id = current.world.places.get(place, ids.ConversationId(""))
+        tainted = events.ProjectTainted(folder=given.folder, sources=new)
+        current.record(tainted, conversation_id, given.correlation_id)
     return decisions.ProjectKept(folder=given.folder)
 
 

@@ -95,6 +95,8 @@ def _carry_out(current: turn.Turn, given: inputs.RpcInput) -> decisions.Reply | 
             return channels.post(current, given)
         case inputs.MoveChat():
             return channels.move(current, given)
+        case inputs.TaintProject():
+            return projects.taint(current, given)
         case inputs.SetCursor():
             return channels.set_cursor(current, given)
         case inputs.RequestPairing():
@@ -126,6 +128,15 @@ def _decide(current: turn.Turn, given: inputs.DecideTask) -> decisions.Reply | d
         return _no_task(current, given.task_id)
     if task.ready or task.state not in state.WAITING:
         return _reject(_KIND.STATE, f"{given.task_id} does not wait for a decision.")
+    sentence = policy.may_decide(
+        _may_all(current, given.principal),
+        given.principal,
+        principals.approvers(task.origin),
+        "",
+        (),
+    )
+    if sentence:
+        return _reject(_KIND.FORBIDDEN, sentence)
     if given.decision is events.Decision.ABANDON:
         return _abandon(current, given, task)
     if task.state is state.TaskState.AWAITING_APPROVAL:
@@ -147,6 +158,11 @@ def _decide(current: turn.Turn, given: inputs.DecideTask) -> decisions.Reply | d
         return _reject(_KIND.INVALID, f"Name the call in call_id, one of: {listed}.")
     _settle(current, given, task, wanted[0])
     return decisions.TaskKept(task_id=given.task_id)
+
+
+def _may_all(current: turn.Turn, who: principals.Principal) -> bool:
+    """An owner; and a script, whose token says what it may."""
+    return current.rules.owners.is_owner(who) or not principals.is_chat_user(who)
 
 
 def _note_decision(

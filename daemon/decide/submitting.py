@@ -144,7 +144,7 @@ def _begin_task(
         skill=skills.chosen(given.text, current.rules.skills) if kit.uses_skills else "",
         profile=profile,
         urls=() if taint else intent.addresses(given.text),
-        note="" if direct else _note(current, conversation_id, kit, given.origin),
+        note="" if direct else _note(current, conversation_id, kit, given),
     )
     current.record(submitted, conversation_id, given.correlation_id, task_id)
     task = current.taint(current.world.tasks[task_id], taint)
@@ -179,7 +179,7 @@ def _note(
     current: turn.Turn,
     conversation_id: ids.ConversationId,
     kit: turn.Kit,
-    origin: principals.Origin,
+    given: inputs.SubmitTask,
 ) -> str:
     """The time, the place and in a group the speaker, which a model cannot know."""
     settings = current.world.setting(conversation_id)
@@ -190,6 +190,9 @@ def _note(
         said.append(f"the project is {settings.folder}; read its AGENTS.md, if it has one, first")
     if settings.mode is verdicts.Mode.PLAN:
         said.append("only plan: nothing may be changed")
-    if origin.speaker:
-        said.append(f"this message of the group is from {_speaker(origin)}")
+    if given.origin.speaker:
+        said.append(f"this message of the group is from {_speaker(given.origin)}")
+    if given.files:
+        names = ", ".join(json.dumps(path, ensure_ascii=False) for path in given.files)
+        said.append(f"these files came with the message: {names}")
     return "; ".join(said)

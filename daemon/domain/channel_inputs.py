@@ -25,6 +25,13 @@ class PostNotice(keyed.Keyed):
     approval_id: ids.ApprovalId | None = None
 
 
+class TaintProject(keyed.Keyed):
+    """A file of somebody else's is to come into a project's folder."""
+
+    origin: principals.Origin
+    folder: str
+
+
 class MoveChat(keyed.Keyed):
     account: str
     chat: str

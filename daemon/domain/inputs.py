@@ -27,6 +27,7 @@ from daemon.domain.channel_inputs import (
     ReportDelivery as ReportDelivery,
     RequestPairing as RequestPairing,
     SetCursor as SetCursor,
+    TaintProject as TaintProject,
 )
 from daemon.domain.keyed import Keyed as Keyed
 from daemon.domain.knowledge import Known as Known, LastTask as LastTask, Shown as Shown
@@ -42,6 +43,8 @@ class SubmitTask(Keyed):
     """Of the conversation that it begins, as are the project's folder and the profile."""
     folder: str | None = None
     profile: str = ""
+    files: tuple[str, ...] = ()
+    """That came with it, by their paths in the project's folder."""
 
 
 class CreateConversation(Keyed):
@@ -334,6 +337,7 @@ RpcInput = (
     | ReportDelivery
     | PostNotice
     | MoveChat
+    | TaintProject
     | SetCursor
     | RequestPairing
     | DecidePairing

@@ -135,6 +135,16 @@ class DeliveryView(base.Value):
     person: principals.Principal | None = None
 
 
+class FileView(base.Value):
+    """A file or folder of a project, by its path from there."""
+
+    path: str
+    size: int
+    folder: bool = False
+    media_type: str = ""
+    modified_ms: int = 0
+
+
 class CommitView(base.Value):
     """A commit of a project's history. `task_id` and `call_id` name what made it, if a call did;
     `reverts` are the commits that it takes back."""

@@ -30,6 +30,7 @@ class Backend:
     rules: Callable[[], turn.Rules] | None = None
     """As they are now."""
     roles: model_calls.Roles | None = None
+    files: ports.ProjectFiles | None = None
     state: Callable[[], world.World] | None = None
     """As it is now."""
 

@@ -132,14 +132,16 @@ def submission(
         mode=mode(request.mode),
         folder=folder,
         profile=request.profile,
+        files=tuple(request.files),
     )
 
 
 def decision(request: tasks_pb2.DecideRequest, who: caller.Caller) -> inputs.DecideTask:
     if request.decision not in _DECISIONS:
         raise _refuse("decision is one of MARK_DONE, RUN_AGAIN, ABANDON, RETRY.")
+    stated = origin(request.origin, who.credential)
     return inputs.DecideTask(
-        **keyed(request, request.client_key, who),
+        **keyed(request, request.client_key, who, stated.principal),
         task_id=ids.TaskId(request.task_id),
         decision=_DECISIONS[request.decision],
         call_id=ids.CallId(request.call_id) or None,

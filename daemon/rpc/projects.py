@@ -2,10 +2,11 @@
 
 import posixpath
 import re
+from collections.abc import AsyncIterator
 
 from google.protobuf import message
 
-from daemon.domain import decisions, errors, inputs, principals, state, views
+from daemon.domain import decisions, errors, ids, inputs, principals, state, views
 from daemon.rpc import backend, caller, convert, folders, interceptors, paging
 from daemon.runtime import ports
 from proto.ducklm.v1 import common_pb2, projects_pb2, projects_pb2_grpc
@@ -98,6 +99,46 @@ class Projects(projects_pb2_grpc.ProjectsServicer):
             raise _refused(fault) from fault
         return projects_pb2.ProjectRevertResponse(commit=commit)
 
+    async def PutFile(
+        self, request: projects_pb2.PutFileRequest, context: interceptors.Context
+    ) -> projects_pb2.ProjectFile:
+        who = caller.current()
+        stated = convert.origin(request.origin, who.credential)
+        folder = await self._named(request.project)
+        data = bytearray()
+        async for chunk in self._served.artifacts.get(ids.ArtifactId(request.artifact_id)):
+            data += chunk
+        if stated.forwarded:
+            await self._served.inbox.ask(
+                inputs.TaintProject(
+                    **convert.keyed(request, request.client_key, who, stated.principal),
+                    origin=stated,
+                    folder=folder,
+                )
+            )
+        put = await self._files().put(folder, request.name, bytes(data))
+        return _sent_file(put)
+
+    async def ListFiles(
+        self, request: projects_pb2.ListFilesRequest, context: interceptors.Context
+    ) -> projects_pb2.ListFilesResponse:
+        folder = await self._named(request.project)
+        found, more = await self._files().list(folder, request.path)
+        return projects_pb2.ListFilesResponse(files=map(_sent_file, found), more=more)
+
+    async def GetFile(
+        self, request: projects_pb2.GetFileRequest, context: interceptors.Context
+    ) -> AsyncIterator[projects_pb2.FilePiece]:
+        folder = await self._named(request.project)
+        limit_bytes = self._served.artifact_bytes
+        async for data in self._files().read(folder, request.path, limit_bytes):
+            yield projects_pb2.FilePiece(data=data)
+
+    def _files(self) -> ports.ProjectFiles:
+        if self._served.files is None:
+            raise errors.Refusal(_KIND.UNAVAILABLE, "This daemon has no projects.")
+        return self._served.files
+
     def _owner(self, origin: common_pb2.Origin, what: str) -> principals.Principal:
         """Who asks, who has to be an owner: a folder of the machine is at stake."""
         principal = convert.origin(origin, caller.current().credential).principal
@@ -161,6 +202,16 @@ class Projects(projects_pb2_grpc.ProjectsServicer):
             created_at=convert.timestamp(project.created_ms),
             missing=self._folders().missing(project.folder),
         )
+
+
+def _sent_file(view: views.FileView) -> projects_pb2.ProjectFile:
+    return projects_pb2.ProjectFile(
+        path=view.path,
+        folder=view.folder,
+        size=view.size,
+        media_type=view.media_type,
+        modified_at=convert.timestamp(view.modified_ms) if view.modified_ms else None,
+    )
 
 
 def _sent_commit(view: views.CommitView) -> projects_pb2.Commit:

@@ -271,6 +271,33 @@ class History(Protocol):
         """What of the histories does not work now, one sentence each."""
 
 
+class ProjectFiles(Protocol):
+    """Files in and out of a project's folder, given by its real path. Reaches nothing outside."""
+
+    async def put(self, folder: str, name: str, data: bytes) -> views.FileView:
+        """Put bytes into the folder `incoming`, under a safe name like the given one that is free;
+        the same bytes under the same name are the same file.
+
+        Raises:
+            errors.StorageFull: no room; nothing was kept.
+            errors.Refusal: it cannot be put there.
+        """
+
+    async def list(self, folder: str, path: str) -> tuple[tuple[views.FileView, ...], bool]:
+        """What a folder below holds, by name, and whether there is more.
+
+        Raises:
+            errors.Refusal: there is no such folder, or it is hidden.
+        """
+
+    def read(self, folder: str, path: str, limit_bytes: int) -> AsyncIterator[bytes]:
+        """The bytes of a file below.
+
+        Raises:
+            errors.Refusal: there is no such file, it is too large, hidden, or looks like a secret.
+        """
+
+
 class ProjectFolders(Protocol):
     """The folders that may be projects. Never blocks for longer than a look at a path."""
 

@@ -54,6 +54,7 @@ def asks(given: inputs.RpcInput) -> bool:
             | inputs.SetProfile()
             | inputs.SetSkill()
             | inputs.SetCursor()
+            | inputs.TaintProject()
             | inputs.RequestPairing()
             | inputs.DecidePairing()
         ):
@@ -79,6 +80,7 @@ def look_up(index: Index, given: inputs.RpcInput) -> inputs.Known:
             | inputs.SetProfile()
             | inputs.SetSkill()
             | inputs.SetCursor()
+            | inputs.TaintProject()
             | inputs.RequestPairing()
             | inputs.DecidePairing()
         ):

@@ -71,6 +71,21 @@ class ProjectsStub:
                 request_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectRevertRequest.SerializeToString,
                 response_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectRevertResponse.FromString,
                 _registered_method=True)
+        self.PutFile = channel.unary_unary(
+                '/ducklm.v1.Projects/PutFile',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.PutFileRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectFile.FromString,
+                _registered_method=True)
+        self.ListFiles = channel.unary_unary(
+                '/ducklm.v1.Projects/ListFiles',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ListFilesRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ListFilesResponse.FromString,
+                _registered_method=True)
+        self.GetFile = channel.unary_stream(
+                '/ducklm.v1.Projects/GetFile',
+                request_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.GetFileRequest.SerializeToString,
+                response_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.FilePiece.FromString,
+                _registered_method=True)
 
 
 class ProjectsServicer:
@@ -128,6 +143,28 @@ class ProjectsServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PutFile(self, request, context):
+        """Put an artifact into the folder `incoming` of a project, under a safe name that is free there.
+        The same bytes under the same name are the same file.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListFiles(self, request, context):
+        """What a folder of a project holds, by name; hidden files are left out.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetFile(self, request, context):
+        """The bytes of a file of a project, in pieces to be put together.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ProjectsServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -165,6 +202,21 @@ def add_ProjectsServicer_to_server(servicer, server):
                     servicer.Revert,
                     request_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectRevertRequest.FromString,
                     response_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectRevertResponse.SerializeToString,
+            ),
+            'PutFile': grpc.unary_unary_rpc_method_handler(
+                    servicer.PutFile,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.PutFileRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectFile.SerializeToString,
+            ),
+            'ListFiles': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListFiles,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ListFilesRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.ListFilesResponse.SerializeToString,
+            ),
+            'GetFile': grpc.unary_stream_rpc_method_handler(
+                    servicer.GetFile,
+                    request_deserializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.GetFileRequest.FromString,
+                    response_serializer=proto_dot_ducklm_dot_v1_dot_projects__pb2.FilePiece.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -358,6 +410,87 @@ class Projects:
             '/ducklm.v1.Projects/Revert',
             proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectRevertRequest.SerializeToString,
             proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectRevertResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PutFile(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Projects/PutFile',
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.PutFileRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.ProjectFile.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListFiles(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ducklm.v1.Projects/ListFiles',
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.ListFilesRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.ListFilesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetFile(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/ducklm.v1.Projects/GetFile',
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.GetFileRequest.SerializeToString,
+            proto_dot_ducklm_dot_v1_dot_projects__pb2.FilePiece.FromString,
             options,
             channel_credentials,
             insecure,

@@ -52,6 +52,14 @@ class ProjectsStub:
     """Take commits back by a new one. Where a file was changed since in the same lines, nothing is
     changed at all. Commits that were taken back before stay so.
     """
+    PutFile: _grpc.UnaryUnaryMultiCallable[_projects_pb2.PutFileRequest, _projects_pb2.ProjectFile]
+    """Put an artifact into the folder `incoming` of a project, under a safe name that is free there.
+    The same bytes under the same name are the same file.
+    """
+    ListFiles: _grpc.UnaryUnaryMultiCallable[_projects_pb2.ListFilesRequest, _projects_pb2.ListFilesResponse]
+    """What a folder of a project holds, by name; hidden files are left out."""
+    GetFile: _grpc.UnaryStreamMultiCallable[_projects_pb2.GetFileRequest, _projects_pb2.FilePiece]
+    """The bytes of a file of a project, in pieces to be put together."""
 
 @_typing.type_check_only
 class ProjectsAsyncStub(ProjectsStub):
@@ -77,6 +85,14 @@ class ProjectsAsyncStub(ProjectsStub):
     """Take commits back by a new one. Where a file was changed since in the same lines, nothing is
     changed at all. Commits that were taken back before stay so.
     """
+    PutFile: _aio.UnaryUnaryMultiCallable[_projects_pb2.PutFileRequest, _projects_pb2.ProjectFile]  # type: ignore[assignment]
+    """Put an artifact into the folder `incoming` of a project, under a safe name that is free there.
+    The same bytes under the same name are the same file.
+    """
+    ListFiles: _aio.UnaryUnaryMultiCallable[_projects_pb2.ListFilesRequest, _projects_pb2.ListFilesResponse]  # type: ignore[assignment]
+    """What a folder of a project holds, by name; hidden files are left out."""
+    GetFile: _aio.UnaryStreamMultiCallable[_projects_pb2.GetFileRequest, _projects_pb2.FilePiece]  # type: ignore[assignment]
+    """The bytes of a file of a project, in pieces to be put together."""
 
 class ProjectsServicer(metaclass=_abc_1.ABCMeta):
     """The folders that tasks work in, and what became of their files. Where a request names a project,
@@ -141,5 +157,31 @@ class ProjectsServicer(metaclass=_abc_1.ABCMeta):
         """Take commits back by a new one. Where a file was changed since in the same lines, nothing is
         changed at all. Commits that were taken back before stay so.
         """
+
+    @_abc_1.abstractmethod
+    def PutFile(
+        self,
+        request: _projects_pb2.PutFileRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_projects_pb2.ProjectFile, _abc.Awaitable[_projects_pb2.ProjectFile]]:
+        """Put an artifact into the folder `incoming` of a project, under a safe name that is free there.
+        The same bytes under the same name are the same file.
+        """
+
+    @_abc_1.abstractmethod
+    def ListFiles(
+        self,
+        request: _projects_pb2.ListFilesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_projects_pb2.ListFilesResponse, _abc.Awaitable[_projects_pb2.ListFilesResponse]]:
+        """What a folder of a project holds, by name; hidden files are left out."""
+
+    @_abc_1.abstractmethod
+    def GetFile(
+        self,
+        request: _projects_pb2.GetFileRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_projects_pb2.FilePiece], _abc.AsyncIterator[_projects_pb2.FilePiece]]:
+        """The bytes of a file of a project, in pieces to be put together."""
 
 def add_ProjectsServicer_to_server(servicer: ProjectsServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

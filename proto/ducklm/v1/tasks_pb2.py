@@ -27,41 +27,41 @@ from proto.ducklm.v1 import common_pb2 as proto_dot_ducklm_dot_v1_dot_common__pb
 from proto.ducklm.v1 import events_pb2 as proto_dot_ducklm_dot_v1_dot_events__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bproto/ducklm/v1/tasks.proto\x12\tducklm.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cproto/ducklm/v1/common.proto\x1a\x1cproto/ducklm/v1/events.proto\"\xc2\x01\n\rSubmitRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12!\n\x06origin\x18\x02 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12\x13\n\x0b\x61ttachments\x18\x04 \x03(\t\x12\x12\n\nclient_key\x18\x05 \x01(\t\x12\x1d\n\x04mode\x18\x06 \x01(\x0e\x32\x0f.ducklm.v1.Mode\x12\x0e\n\x06\x66older\x18\x07 \x01(\t\x12\x0f\n\x07profile\x18\x08 \x01(\t\"G\n\x0eSubmitResponse\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x0b\n\x03seq\x18\x03 \x01(\x03\"6\n\nAskRequest\x12(\n\x06submit\x18\x01 \x01(\x0b\x32\x18.ducklm.v1.SubmitRequest\"\xa2\x01\n\x0b\x41skResponse\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12#\n\x05state\x18\x03 \x01(\x0e\x32\x14.ducklm.v1.TaskState\x12\x0e\n\x06\x61nswer\x18\x04 \x01(\t\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x14\n\x0c\x61pproval_ids\x18\x06 \x03(\t\x12\x0e\n\x06secret\x18\x07 \x01(\t\"7\n\x0b\x43hatRequest\x12(\n\x06submit\x18\x01 \x01(\x0b\x32\x18.ducklm.v1.SubmitRequest\"!\n\x0eGetTaskRequest\x12\x0f\n\x07task_id\x18\x01 \x01(\t\"p\n\x10ListTasksRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12$\n\x06states\x18\x02 \x03(\x0e\x32\x14.ducklm.v1.TaskState\x12\x1d\n\x04page\x18\x03 \x01(\x0b\x32\x0f.ducklm.v1.Page\"L\n\x11ListTasksResponse\x12\x1e\n\x05tasks\x18\x01 \x03(\x0b\x32\x0f.ducklm.v1.Task\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"4\n\rCancelRequest\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x12\n\nclient_key\x18\x02 \x01(\t\"p\n\rDecideRequest\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12)\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0e\x32\x17.ducklm.v1.TaskDecision\x12\x0f\n\x07\x63\x61ll_id\x18\x03 \x01(\t\x12\x12\n\nclient_key\x18\x04 \x01(\t\"\x83\x01\n\x0f\x46\x65\x65\x64\x62\x61\x63kRequest\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x11\n\x04good\x18\x02 \x01(\x08H\x00\x88\x01\x01\x12\x0c\n\x04text\x18\x03 \x01(\t\x12!\n\x06origin\x18\x04 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x05 \x01(\tB\x07\n\x05_good\"\xd3\x03\n\x04Task\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12#\n\x05state\x18\x04 \x01(\x0e\x32\x14.ducklm.v1.TaskState\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x0c\n\x04text\x18\x06 \x01(\t\x12\x0e\n\x06\x61nswer\x18\x07 \x01(\t\x12.\n\ncreated_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x61pproval_ids\x18\n \x03(\t\x12\x33\n\x10unknown_outcomes\x18\x0b \x03(\x0b\x32\x19.ducklm.v1.UnknownOutcome\x12%\n\x05taint\x18\x0c \x03(\x0b\x32\x16.ducklm.v1.TaintSource\x12\x0e\n\x06secret\x18\r \x01(\t\x12\x0c\n\x04kind\x18\x0e \x01(\t\x12\x0e\n\x06\x66older\x18\x0f \x01(\t\x12\x0f\n\x07\x63ommits\x18\x10 \x03(\t\x12\x0e\n\x06undone\x18\x11 \x01(\x08\x12\x11\n\x04good\x18\x12 \x01(\x08H\x00\x88\x01\x01\x42\x07\n\x05_good\"G\n\x0eUnknownOutcome\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x03 \x01(\t*c\n\x0cTaskDecision\x12\x1d\n\x19TASK_DECISION_UNSPECIFIED\x10\x00\x12\r\n\tMARK_DONE\x10\x01\x12\r\n\tRUN_AGAIN\x10\x02\x12\x0b\n\x07\x41\x42\x41NDON\x10\x03\x12\t\n\x05RETRY\x10\x04\x32\xca\x03\n\x05Tasks\x12=\n\x06Submit\x12\x18.ducklm.v1.SubmitRequest\x1a\x19.ducklm.v1.SubmitResponse\x12\x34\n\x03\x41sk\x12\x15.ducklm.v1.AskRequest\x1a\x16.ducklm.v1.AskResponse\x12\x33\n\x04\x43hat\x12\x16.ducklm.v1.ChatRequest\x1a\x11.ducklm.v1.Update0\x01\x12\x31\n\x03Get\x12\x19.ducklm.v1.GetTaskRequest\x1a\x0f.ducklm.v1.Task\x12\x41\n\x04List\x12\x1b.ducklm.v1.ListTasksRequest\x1a\x1c.ducklm.v1.ListTasksResponse\x12\x33\n\x06\x43\x61ncel\x12\x18.ducklm.v1.CancelRequest\x1a\x0f.ducklm.v1.Task\x12\x33\n\x06\x44\x65\x63ide\x12\x18.ducklm.v1.DecideRequest\x1a\x0f.ducklm.v1.Task\x12\x37\n\x08\x46\x65\x65\x64\x62\x61\x63k\x12\x1a.ducklm.v1.FeedbackRequest\x1a\x0f.ducklm.v1.Taskb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bproto/ducklm/v1/tasks.proto\x12\tducklm.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cproto/ducklm/v1/common.proto\x1a\x1cproto/ducklm/v1/events.proto\"\xd1\x01\n\rSubmitRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12!\n\x06origin\x18\x02 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12\x13\n\x0b\x61ttachments\x18\x04 \x03(\t\x12\x12\n\nclient_key\x18\x05 \x01(\t\x12\x1d\n\x04mode\x18\x06 \x01(\x0e\x32\x0f.ducklm.v1.Mode\x12\x0e\n\x06\x66older\x18\x07 \x01(\t\x12\x0f\n\x07profile\x18\x08 \x01(\t\x12\r\n\x05\x66iles\x18\t \x03(\t\"G\n\x0eSubmitResponse\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x0b\n\x03seq\x18\x03 \x01(\x03\"6\n\nAskRequest\x12(\n\x06submit\x18\x01 \x01(\x0b\x32\x18.ducklm.v1.SubmitRequest\"\xa2\x01\n\x0b\x41skResponse\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12#\n\x05state\x18\x03 \x01(\x0e\x32\x14.ducklm.v1.TaskState\x12\x0e\n\x06\x61nswer\x18\x04 \x01(\t\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x14\n\x0c\x61pproval_ids\x18\x06 \x03(\t\x12\x0e\n\x06secret\x18\x07 \x01(\t\"7\n\x0b\x43hatRequest\x12(\n\x06submit\x18\x01 \x01(\x0b\x32\x18.ducklm.v1.SubmitRequest\"!\n\x0eGetTaskRequest\x12\x0f\n\x07task_id\x18\x01 \x01(\t\"p\n\x10ListTasksRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12$\n\x06states\x18\x02 \x03(\x0e\x32\x14.ducklm.v1.TaskState\x12\x1d\n\x04page\x18\x03 \x01(\x0b\x32\x0f.ducklm.v1.Page\"L\n\x11ListTasksResponse\x12\x1e\n\x05tasks\x18\x01 \x03(\x0b\x32\x0f.ducklm.v1.Task\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"4\n\rCancelRequest\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x12\n\nclient_key\x18\x02 \x01(\t\"\x93\x01\n\rDecideRequest\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12)\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0e\x32\x17.ducklm.v1.TaskDecision\x12\x0f\n\x07\x63\x61ll_id\x18\x03 \x01(\t\x12\x12\n\nclient_key\x18\x04 \x01(\t\x12!\n\x06origin\x18\x05 \x01(\x0b\x32\x11.ducklm.v1.Origin\"\x83\x01\n\x0f\x46\x65\x65\x64\x62\x61\x63kRequest\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x11\n\x04good\x18\x02 \x01(\x08H\x00\x88\x01\x01\x12\x0c\n\x04text\x18\x03 \x01(\t\x12!\n\x06origin\x18\x04 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x05 \x01(\tB\x07\n\x05_good\"\xd3\x03\n\x04Task\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12#\n\x05state\x18\x04 \x01(\x0e\x32\x14.ducklm.v1.TaskState\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x0c\n\x04text\x18\x06 \x01(\t\x12\x0e\n\x06\x61nswer\x18\x07 \x01(\t\x12.\n\ncreated_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x61pproval_ids\x18\n \x03(\t\x12\x33\n\x10unknown_outcomes\x18\x0b \x03(\x0b\x32\x19.ducklm.v1.UnknownOutcome\x12%\n\x05taint\x18\x0c \x03(\x0b\x32\x16.ducklm.v1.TaintSource\x12\x0e\n\x06secret\x18\r \x01(\t\x12\x0c\n\x04kind\x18\x0e \x01(\t\x12\x0e\n\x06\x66older\x18\x0f \x01(\t\x12\x0f\n\x07\x63ommits\x18\x10 \x03(\t\x12\x0e\n\x06undone\x18\x11 \x01(\x08\x12\x11\n\x04good\x18\x12 \x01(\x08H\x00\x88\x01\x01\x42\x07\n\x05_good\"G\n\x0eUnknownOutcome\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x03 \x01(\t*c\n\x0cTaskDecision\x12\x1d\n\x19TASK_DECISION_UNSPECIFIED\x10\x00\x12\r\n\tMARK_DONE\x10\x01\x12\r\n\tRUN_AGAIN\x10\x02\x12\x0b\n\x07\x41\x42\x41NDON\x10\x03\x12\t\n\x05RETRY\x10\x04\x32\xca\x03\n\x05Tasks\x12=\n\x06Submit\x12\x18.ducklm.v1.SubmitRequest\x1a\x19.ducklm.v1.SubmitResponse\x12\x34\n\x03\x41sk\x12\x15.ducklm.v1.AskRequest\x1a\x16.ducklm.v1.AskResponse\x12\x33\n\x04\x43hat\x12\x16.ducklm.v1.ChatRequest\x1a\x11.ducklm.v1.Update0\x01\x12\x31\n\x03Get\x12\x19.ducklm.v1.GetTaskRequest\x1a\x0f.ducklm.v1.Task\x12\x41\n\x04List\x12\x1b.ducklm.v1.ListTasksRequest\x1a\x1c.ducklm.v1.ListTasksResponse\x12\x33\n\x06\x43\x61ncel\x12\x18.ducklm.v1.CancelRequest\x1a\x0f.ducklm.v1.Task\x12\x33\n\x06\x44\x65\x63ide\x12\x18.ducklm.v1.DecideRequest\x1a\x0f.ducklm.v1.Task\x12\x37\n\x08\x46\x65\x65\x64\x62\x61\x63k\x12\x1a.ducklm.v1.FeedbackRequest\x1a\x0f.ducklm.v1.Taskb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proto.ducklm.v1.tasks_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_TASKDECISION']._serialized_start=1755
-  _globals['_TASKDECISION']._serialized_end=1854
+  _globals['_TASKDECISION']._serialized_start=1806
+  _globals['_TASKDECISION']._serialized_end=1905
   _globals['_SUBMITREQUEST']._serialized_start=136
-  _globals['_SUBMITREQUEST']._serialized_end=330
-  _globals['_SUBMITRESPONSE']._serialized_start=332
-  _globals['_SUBMITRESPONSE']._serialized_end=403
-  _globals['_ASKREQUEST']._serialized_start=405
-  _globals['_ASKREQUEST']._serialized_end=459
-  _globals['_ASKRESPONSE']._serialized_start=462
-  _globals['_ASKRESPONSE']._serialized_end=624
-  _globals['_CHATREQUEST']._serialized_start=626
-  _globals['_CHATREQUEST']._serialized_end=681
-  _globals['_GETTASKREQUEST']._serialized_start=683
-  _globals['_GETTASKREQUEST']._serialized_end=716
-  _globals['_LISTTASKSREQUEST']._serialized_start=718
-  _globals['_LISTTASKSREQUEST']._serialized_end=830
-  _globals['_LISTTASKSRESPONSE']._serialized_start=832
-  _globals['_LISTTASKSRESPONSE']._serialized_end=908
-  _globals['_CANCELREQUEST']._serialized_start=910
-  _globals['_CANCELREQUEST']._serialized_end=962
-  _globals['_DECIDEREQUEST']._serialized_start=964
-  _globals['_DECIDEREQUEST']._serialized_end=1076
-  _globals['_FEEDBACKREQUEST']._serialized_start=1079
-  _globals['_FEEDBACKREQUEST']._serialized_end=1210
-  _globals['_TASK']._serialized_start=1213
-  _globals['_TASK']._serialized_end=1680
-  _globals['_UNKNOWNOUTCOME']._serialized_start=1682
-  _globals['_UNKNOWNOUTCOME']._serialized_end=1753
-  _globals['_TASKS']._serialized_start=1857
-  _globals['_TASKS']._serialized_end=2315
+  _globals['_SUBMITREQUEST']._serialized_end=345
+  _globals['_SUBMITRESPONSE']._serialized_start=347
+  _globals['_SUBMITRESPONSE']._serialized_end=418
+  _globals['_ASKREQUEST']._serialized_start=420
+  _globals['_ASKREQUEST']._serialized_end=474
+  _globals['_ASKRESPONSE']._serialized_start=477
+  _globals['_ASKRESPONSE']._serialized_end=639
+  _globals['_CHATREQUEST']._serialized_start=641
+  _globals['_CHATREQUEST']._serialized_end=696
+  _globals['_GETTASKREQUEST']._serialized_start=698
+  _globals['_GETTASKREQUEST']._serialized_end=731
+  _globals['_LISTTASKSREQUEST']._serialized_start=733
+  _globals['_LISTTASKSREQUEST']._serialized_end=845
+  _globals['_LISTTASKSRESPONSE']._serialized_start=847
+  _globals['_LISTTASKSRESPONSE']._serialized_end=923
+  _globals['_CANCELREQUEST']._serialized_start=925
+  _globals['_CANCELREQUEST']._serialized_end=977
+  _globals['_DECIDEREQUEST']._serialized_start=980
+  _globals['_DECIDEREQUEST']._serialized_end=1127
+  _globals['_FEEDBACKREQUEST']._serialized_start=1130
+  _globals['_FEEDBACKREQUEST']._serialized_end=1261
+  _globals['_TASK']._serialized_start=1264
+  _globals['_TASK']._serialized_end=1731
+  _globals['_UNKNOWNOUTCOME']._serialized_start=1733
+  _globals['_UNKNOWNOUTCOME']._serialized_end=1804
+  _globals['_TASKS']._serialized_start=1908
+  _globals['_TASKS']._serialized_end=2366
 # @@protoc_insertion_point(module_scope)

@@ -62,6 +62,7 @@ class SubmitRequest(_message.Message):
     MODE_FIELD_NUMBER: _builtins.int
     FOLDER_FIELD_NUMBER: _builtins.int
     PROFILE_FIELD_NUMBER: _builtins.int
+    FILES_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """what the person says"""
     conversation_id: _builtins.str
@@ -80,6 +81,10 @@ class SubmitRequest(_message.Message):
     def attachments(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """artifact ids; kept with the task, not yet read by a model"""
 
+    @_builtins.property
+    def files(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """that came with it, as Projects.PutFile named them"""
+
     def __init__(
         self,
         *,
@@ -91,10 +96,11 @@ class SubmitRequest(_message.Message):
         mode: _common_pb2.Mode.ValueType = ...,
         folder: _builtins.str = ...,
         profile: _builtins.str = ...,
+        files: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "client_key", b"client_key", "conversation_id", b"conversation_id", "folder", b"folder", "mode", b"mode", "origin", b"origin", "profile", b"profile", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "client_key", b"client_key", "conversation_id", b"conversation_id", "files", b"files", "folder", b"folder", "mode", b"mode", "origin", b"origin", "profile", b"profile", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -312,11 +318,14 @@ class DecideRequest(_message.Message):
     DECISION_FIELD_NUMBER: _builtins.int
     CALL_ID_FIELD_NUMBER: _builtins.int
     CLIENT_KEY_FIELD_NUMBER: _builtins.int
+    ORIGIN_FIELD_NUMBER: _builtins.int
     task_id: _builtins.str
     decision: Global___TaskDecision.ValueType
     call_id: _builtins.str
     """needed for MARK_DONE and RUN_AGAIN when several calls wait"""
     client_key: _builtins.str
+    @_builtins.property
+    def origin(self) -> _common_pb2.Origin: ...
     def __init__(
         self,
         *,
@@ -324,10 +333,11 @@ class DecideRequest(_message.Message):
         decision: Global___TaskDecision.ValueType = ...,
         call_id: _builtins.str = ...,
         client_key: _builtins.str = ...,
+        origin: _common_pb2.Origin | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "client_key", b"client_key", "decision", b"decision", "task_id", b"task_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "client_key", b"client_key", "decision", b"decision", "origin", b"origin", "task_id", b"task_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,148 @@
+"""What people say: to the agent, as a reason, as a secret, or as a command.
+
+Answers for: that nobody unknown is heard, that a secret goes to the daemon's vault and nowhere
+else, and that all that is written because of a message is written once.
+"""
+
+import typing
+
+import structlog
+
+from bots import client, commands
+from bots.telegram import calls, commanding, replies, texts, updates
+from proto.ducklm.v1 import approvals_pb2, channels_pb2, projects_pb2, tasks_pb2
+
+MEGABYTE: typing.Final = 1024 * 1024
+_log = structlog.get_logger(__name__)
+
+
+class Talking:
+    """Handles messages of one bot."""
+
+    def __init__(self, daemon: client.Client, api: calls.Calls, bot: updates.Bot) -> None:
+        self._daemon = daemon
+        self._api = api
+        self._bot = bot
+
+    async def hear(self, message: updates.Message, key: str) -> None:
+        """Do what a message asks for; raises CallFault where the daemon is away."""
+        chat = replies.Chat(self._daemon, message.origin, key)
+        look = await self._daemon.call(
+            self._daemon.channels.Look, channels_pb2.LookRequest(origin=message.origin)
+        )
+        if not look.allowed:
+            if message.private:
+                await self._strange(chat, message)
+            return
+        command = commands.parse(message.text, self._bot.username)
+        try:
+            if look.secret_task_id and message.private and not command and message.text:
+                await self._secret(chat, message, look.secret_task_id)
+            elif look.replied_to.HasField("approval") and look.replied_to.text and not command:
+                await self._reason(chat, message, look.replied_to.approval)
+            elif isinstance(command, commands.Teaching):
+                await chat.say(command.text)
+            elif command is not None:
+                await commanding.Commanding(self._daemon, chat, look).do(command)
+            else:
+                await self._talk(chat, message, look)
+        except client.CallFault as fault:
+            if fault.lost:
+                raise
+            await chat.say(fault.sentence, part="refused")
+
+    async def _strange(self, chat: replies.Chat, message: updates.Message) -> None:
+        request = channels_pb2.PairRequest(
+            origin=message.origin, name=message.name, client_key=f"{chat.key} pair"
+        )
+        person = await self._daemon.call(self._daemon.channels.Pair, request)
+        if person.state == channels_pb2.Person.ASKED:
+            await chat.say(texts.HELLO_STRANGER.format(code=person.code))
+        else:
+            await chat.say(texts.STILL_STRANGER)
+
+    async def _secret(self, chat: replies.Chat, message: updates.Message, task_id: str) -> None:
+        """Delete the message first: it must not stand there any longer than it has to."""
+        deleted = True
+        try:
+            await self._api.delete(message.origin.chat, message.origin.message_id)
+        except calls.Fault:
+            deleted = False
+        request = approvals_pb2.ProvideSecretRequest(
+            task_id=task_id,
+            secret=message.text.encode(),
+            origin=message.origin,
+            client_key=f"{chat.key} secret",
+        )
+        await self._daemon.call(self._daemon.approvals.ProvideSecret, request)
+        await chat.say(texts.SECRET_TAKEN if deleted else texts.SECRET_NOT_DELETED)
+
+    async def _reason(
+        self, chat: replies.Chat, message: updates.Message, asked: approvals_pb2.Approval
+    ) -> None:
+        origin = chat.here()
+        origin.reply_to = ""
+        request = approvals_pb2.ResolveRequest(
+            approval_id=asked.approval_id,
+            answer=approvals_pb2.DENY,
+            reason=message.text,
+            origin=origin,
+            client_key=f"{chat.key} reason",
+        )
+        await self._daemon.call(self._daemon.approvals.Resolve, request)
+
+    async def _talk(
+        self, chat: replies.Chat, message: updates.Message, look: channels_pb2.LookResponse
+    ) -> None:
+        if message.voice:
+            await chat.say(texts.VOICE)
+            return
+        put = await self._take_files(chat, message, look)
+        text = message.text
+        if not text and put:
+            text = texts.FILE_ALONE.format(names=", ".join(path for path, _ in put))
+        if not text:
+            return
+        await self._daemon.call(
+            self._daemon.tasks.Submit,
+            tasks_pb2.SubmitRequest(
+                text=text,
+                origin=message.origin,
+                attachments=[artifact_id for _, artifact_id in put],
+                files=[path for path, _ in put],
+                client_key=f"{chat.key} submit",
+            ),
+        )
+        if any(file.picture for file in message.files) and put:
+            await chat.say(texts.CANNOT_SEE, part="blind")
+
+    async def _take_files(
+        self, chat: replies.Chat, message: updates.Message, look: channels_pb2.LookResponse
+    ) -> list[tuple[str, str]]:
+        """The files of a message, in the project's folder: path and artifact of each."""
+        put: list[tuple[str, str]] = []
+        folder = await commanding.folder(self._daemon, look)
+        for number, file in enumerate(message.files):
+            if file.size > calls.FILE_BYTES:
+                most = calls.FILE_BYTES // MEGABYTE
+                await chat.say(
+                    texts.TOO_BIG.format(name=file.name, most=most), part=f"too big {number}"
+                )
+                continue
+            artifact_id = await chat.keep(await self._download(file))
+            request = projects_pb2.PutFileRequest(
+                artifact_id=artifact_id,
+                name=file.name,
+                project=folder,
+                origin=message.origin,
+                client_key=f"{chat.key} file {number}",
+            )
+            kept = await self._daemon.call(self._daemon.projects.PutFile, request)
+            put.append((kept.path, artifact_id))
+        return put
+
+    async def _download(self, file: updates.File) -> bytes:
+        try:
+            return await self._api.download(file.file_id)
+        except calls.Refused as refused:
+            raise client.CallFault(client.REFUSED, str(refused)) from None
