@@ -16,8 +16,6 @@ import stat
 import unicodedata
 from collections.abc import AsyncIterator, Iterator, Sequence
 
-import filetype
-
 from daemon.domain import errors, views
 from tools import confine, secret_names
 
@@ -56,6 +54,8 @@ def _is_plain(character: str) -> bool:
 
 def media_type(beginning: bytes) -> str:
     """What bytes are, by what they begin with."""
+    import filetype
+
     found = filetype.guess(beginning)
     if found is not None:
         return str(found.mime)

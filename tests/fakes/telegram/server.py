@@ -38,6 +38,7 @@ class Server:
         self.world = held or world.World()
         self.faults = faults.Faults()
         self.port = 0
+        self.speed = 1.0  # how much faster than ours the bot's clock runs
         self._polls = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -114,7 +115,8 @@ class Server:
         match rule.kind:
             case "retry":
                 with self.world.changed:
-                    self.world.bans[chat] = time.monotonic() + rule.retry_after_s
+                    banned_s = rule.retry_after_s / self.speed
+                    self.world.bans[chat] = time.monotonic() + banned_s
                 text = f"Too Many Requests: retry after {rule.retry_after_s}"
                 raise Refused(429, text, retry_after=rule.retry_after_s)
             case "server":
@@ -162,7 +164,7 @@ class Server:
     async def _get_updates(self, given: _Json) -> list[_Json]:
         self._polls += 1
         mine = self._polls
-        end_s = time.monotonic() + float(given.get("timeout", 0))
+        end_s = time.monotonic() + float(given.get("timeout", 0)) / self.speed
         while True:
             if self._polls != mine:
                 raise Refused(

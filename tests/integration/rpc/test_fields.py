@@ -19,6 +19,7 @@ from tests.integration.rpc import (
     methods,
     test_fields_channels,
     test_fields_conversations,
+    test_fields_files,
     test_fields_profiles,
     test_fields_projects,
     work,
@@ -28,6 +29,7 @@ EVERY = methods.every()
 OTHERS = (
     test_fields_channels,
     test_fields_conversations,
+    test_fields_files,
     test_fields_profiles,
     test_fields_projects,
 )
@@ -324,7 +326,7 @@ def test_artifacts(api: running_daemon.Api) -> None:
     assert kept.size_bytes == len(got)
 
 
-@covers(tasks_pb2.DecideRequest, "task_id", "decision", "call_id", "client_key")
+@covers(tasks_pb2.DecideRequest, "task_id", "decision", "call_id", "client_key", "origin")
 def test_decide() -> None:
     with running_daemon.running(work.SCRIPT) as daemon:
         with daemon.api() as api:
@@ -353,6 +355,11 @@ def _decide(api: running_daemon.Api, task_id: str) -> None:
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert unknown.call_id in sentence
     request.call_id = unknown.call_id
+    request.origin.principal = "telegram:bot:7"
+    with pytest.raises(grpc.RpcError) as refused:
+        api.tasks.Decide(request)
+    assert methods.fault(refused.value)[0] is grpc.StatusCode.PERMISSION_DENIED
+    request.origin.principal = "local:owner"
     api.tasks.Decide(request)
     assert api.tasks.Decide(request).task_id == task_id
     assert work.end(api, task_id).state == common_pb2.COMPLETED
