@@ -39,6 +39,9 @@ class RunningBot:
         }
 
     def start(self) -> None:
+        settings = pathlib.Path(self.environment()["XDG_CONFIG_HOME"]) / "ducklm" / "bots.toml"
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        settings.write_text("version = 1\n[telegram]\npoll_seconds = 2\n", "utf-8")
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "bots.telegram"],

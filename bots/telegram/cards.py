@@ -46,6 +46,12 @@ def approval(given: approvals_pb2.Approval, zone: datetime.tzinfo | None) -> Sho
     return Shown(text, document)
 
 
+def announced(given: approvals_pb2.Approval) -> outgoing.Text:
+    """What stands there until the card does: nothing to press yet."""
+    title = texts.CARD_TITLE.format(tool=_line(given.tool))
+    return rendering.marked(f"{title} {texts.STARTING}", "bold")
+
+
 def _body(body: str) -> list[outgoing.Text]:
     if outgoing.units(body) <= CARD_UNITS:
         return [rendering.marked(body, "pre")]

@@ -184,14 +184,21 @@ class Deliveries:
             await self._send_document(given, document)
         await self._report(actor, given, channels_pb2.Delivery.SHOWN)
 
-    async def _put(self, actor: "_Actor", given: _D, index: int, text: outgoing.Text) -> None:
+    async def _put(
+        self,
+        actor: "_Actor",
+        given: _D,
+        index: int,
+        text: outgoing.Text,
+        urgency: lanes.Urgency = _Urgency.END,
+    ) -> None:
         """Edit a message; one that somebody deleted is sent anew."""
         try:
-            await self._edit(given, actor.messages[index], text, _Urgency.END)
+            await self._edit(given, actor.messages[index], text, urgency)
         except calls.Refused as refused:
             if not refused.is_lost_message:
                 raise
-            actor.messages[index] = await self._send(given, text, _Urgency.END)
+            actor.messages[index] = await self._send(given, text, urgency)
 
     async def _done(self, given: _D) -> tuple[str, ...]:
         """What was run for a task, from the log: the same after any restart."""
@@ -216,14 +223,14 @@ class Deliveries:
     async def _card(self, actor: "_Actor", given: _D) -> None:
         card = cards.approval(given.approval, self._zone)
         pending = given.approval.status == approvals_pb2.PENDING
-        if not actor.messages:
-            if pending:
-                actor.messages = [await self._send(given, card.text, _Urgency.CARD)]
-                await self._report(actor, given, channels_pb2.Delivery.SENT)
-                if card.document is not None:
-                    await self._send_document(given, card.document)
-        else:
-            await self._put(actor, given, 0, card.text)
+        if pending and not actor.messages:  # its buttons are to stand where the daemon knows them
+            announced = cards.announced(given.approval)
+            actor.messages = [await self._send(given, announced, _Urgency.CARD)]
+            await self._report(actor, given, channels_pb2.Delivery.SENT)
+        if actor.messages:
+            await self._put(actor, given, 0, card.text, _Urgency.CARD)
+        if pending and card.document is not None:
+            await self._send_document(given, card.document)
         await self._report(actor, given, channels_pb2.Delivery.SHOWN)
 
     async def _notice(self, actor: "_Actor", given: _D) -> None:

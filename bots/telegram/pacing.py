@@ -8,9 +8,9 @@ import dataclasses
 import typing
 
 CHAT_PER_S: typing.Final = 1.0
-CHAT_BURST: typing.Final = 4.0
+CHAT_BURST: typing.Final = 8.0
 GROUP_PER_S: typing.Final = 20 / 60
-GROUP_BURST: typing.Final = 6.0
+GROUP_BURST: typing.Final = 8.0
 OVERALL_PER_S: typing.Final = 25.0
 OVERALL_BURST: typing.Final = 25.0
 KEPT_FOR_ENDS: typing.Final = 1.0  # of a chat's burst: progress leaves it to cards and ends

@@ -119,11 +119,10 @@ class Preview:
         if self._speech and not self._output:
             return outgoing.Text("")
         if self._state == common_pb2.QUEUED:
-            what = texts.QUEUED
-        elif self._state == common_pb2.RUNNING:
-            what = texts.WORKING
-        else:
-            what = render.state_name(self._state)
+            return rendering.marked(texts.QUEUED, "italic")
+        if self._state != common_pb2.RUNNING:
+            return rendering.marked(render.state_name(self._state), "italic")
+        what = texts.WORKING
         if elapsed_ms >= 1000:
             what = texts.ELAPSED.format(what=what, seconds=elapsed_ms // 1000)
         return rendering.marked(what, "italic")

@@ -44,7 +44,7 @@ def refused(current: turn.Turn, given: inputs.RpcInput) -> decisions.Rejected | 
         return None
     if is_in(current.rules, current.world, given.principal):
         return None
-    message = f"{given.principal} may not talk here: an owner lets people in. See Channels.Pair."
+    message = f"{given.principal} may not talk here: an owner lets people in."
     return _reject(_KIND.FORBIDDEN, message)
 
 

@@ -1,0 +1,94 @@
+"""Presses that nobody should have made: each is answered, soon, and none is accepted."""
+
+import random
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from proto.ducklm.v1 import approvals_pb2, common_pb2
+from tests import running_bot
+from tests.conftest import Figures, Rounds
+from tests.fakes.telegram import world
+from tests.integration.rpc import work
+
+pytestmark = [pytest.mark.spec("B-04"), pytest.mark.timeout(240)]
+
+PRESSES = 500
+GROUP = "-1001"
+SOON_S = 1.0
+
+
+@pytest.fixture(scope="module")
+def bot() -> Iterator[running_bot.RunningBot]:
+    with running_bot.running(work.SCRIPT) as started:
+        yield started
+
+
+def asked(bot: running_bot.RunningBot, user: int, chat: str, number: int) -> world.Shown:
+    """A card that waits in a chat."""
+    address = "" if chat == str(user) else "@duck_bot "
+    bot.world.say(f"{address}`env echo guarded-{number}`", user=user, chat=chat)
+    return bot.world.card(chat, f"guarded-{number}")
+
+
+def forgeries(
+    chance: random.Random, mine: world.Shown, theirs: world.Shown, ended: world.Shown, once: str
+) -> Callable[[], tuple[str, int, int, str]]:
+    """Data, message, presser and chat of a press that must not count."""
+    own, other = mine.rows[0][0]["callback_data"], theirs.rows[0][0]["callback_data"]
+    old = f"a:o:{once}"
+
+    def make() -> tuple[str, int, int, str]:
+        kinds: list[tuple[str, int, int, str]] = [
+            (other, mine.message_id, 5, "5"),  # another's card, from an own message
+            (own, theirs.message_id, 6, GROUP),  # the card of a private chat, in a group
+            (other, theirs.message_id, 6, GROUP),  # a member who is no owner
+            (other, theirs.message_id, 99, GROUP),  # a stranger
+            (own, mine.message_id, 7, "7"),  # forwarded to somebody's own chat
+            (own, mine.message_id + 5000, 5, "5"),  # a message that is not the card
+            (old, ended.message_id, 5, "5"),  # decided before
+            (f"a:a:approval-{chance.getrandbits(128):032x}", mine.message_id, 5, "5"),
+            (own.replace("a:o", "a:z"), mine.message_id, 5, "5"),
+            (own + "x", mine.message_id, 5, "5"),
+            ("a:o:", mine.message_id, 5, "5"),
+            ("".join(map(chr, chance.choices(range(32, 1000), k=20))), mine.message_id, 5, "5"),
+            ("p:y:", mine.message_id, 6, "6"),
+            ("d:m:", mine.message_id, 5, "5"),
+            ("s:mode:yolo", mine.message_id, 5, "5"),
+        ]
+        return chance.choice(kinds)
+
+    return make
+
+
+@pytest.mark.acceptance(30)
+def test_no_forged_press_is_accepted(
+    bot: running_bot.RunningBot, rounds: Rounds, seed: int, figures: Figures
+) -> None:
+    held, chance = bot.world, random.Random(seed)
+    ended = asked(bot, 5, "5", 0)
+    once = ended.rows[0][0]["callback_data"].removeprefix("a:o:")
+    held.toast(held.press(f"a:d:{once}", ended.message_id, 5, "5"))
+    mine, theirs = asked(bot, 5, "5", 1), asked(bot, 6, GROUP, 2)
+    make = forgeries(chance, mine, theirs, ended, once)
+    presses = [held.press(*make()) for _ in range(rounds(PRESSES))]
+    toasts = [held.toast(one) for one in presses]
+    with bot.daemon.api() as api:
+        waiting = api.approvals.List(approvals_pb2.ListApprovalsRequest()).approvals
+        assert len(waiting) == 2, "both still wait"
+        started = [one for one in work.all_events(api) if one.HasField("tool_call_started")]
+        assert started == []
+        people = {one.WhichOneof("kind") for one in work.all_events(api)}
+        assert "pairing_decided" not in people
+        modes = [one for one in work.all_events(api) if one.HasField("conversation_updated")]
+        assert not any(one.conversation_updated.mode == common_pb2.YOLO for one in modes)
+    figures("presses", len(presses))
+    figures("accepted", 0)
+    slowest_s = max(one.after_s for one in toasts)
+    figures("slowest answer, s", round(slowest_s, 3))
+    assert slowest_s <= SOON_S or len(presses) > 100, "they were made all at once"
+    for card, user, chat in ((mine, 5, "5"), (theirs, 42, GROUP)):
+        press = held.press(held.button(card, "Once"), card.message_id, user, chat)
+        assert held.toast(press).text == "Allowed."
+    shown = [one.message_id for one in held.messages("5") if "allowed by" in one.text]
+    assert shown in ([], [mine.message_id])
