@@ -17,7 +17,7 @@ from bots.telegram import texts
 
 FILE_NAME: typing.Final = "bots.toml"
 TOKEN_FILE: typing.Final = "telegram.token"
-DAEMON_TOKEN_FILE: typing.Final = "bots/telegram.token"
+DAEMON_TOKEN_FILE: typing.Final = "bots/telegram-{account}.token"
 _TOKEN: typing.Final = re.compile(r"[0-9]{1,20}:[A-Za-z0-9_-]{20,}")
 
 
@@ -45,14 +45,16 @@ def read(environ: Mapping[str, str], home: pathlib.Path) -> Settings:
         address = config.check_address(address)
     elif not ca.is_file():
         raise config.ConfigError(texts.NO_CA.format(path=ca))
+    token = bot_token(environ, home)
     daemon_token = environ.get("DUCKLM_BOT_TOKEN", "").strip()
     token_file = str(said["daemon_token_file"])
-    path = pathlib.Path(token_file).expanduser() if token_file else state / DAEMON_TOKEN_FILE
+    own = DAEMON_TOKEN_FILE.format(account=token.partition(":")[0])
+    path = pathlib.Path(token_file).expanduser() if token_file else state / own
     daemon_token = daemon_token or _secret(path)
     if not daemon_token:
         raise config.ConfigError(texts.NO_DAEMON_TOKEN.format(path=path))
     return Settings(
-        token=bot_token(environ, home),
+        token=token,
         api=environ.get("DUCKLM_TELEGRAM_API") or str(said["api"]),
         daemon=client.Place(address, daemon_token, ca),
         poll_seconds=int(str(said["poll_seconds"])),

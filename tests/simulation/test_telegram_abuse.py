@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.spec("B-04"), pytest.mark.timeout(240)]
 
 PRESSES = 500
 GROUP = "-1001"
+AT_ONCE = 20
 SOON_S = 1.0
 
 
@@ -71,8 +72,11 @@ def test_no_forged_press_is_accepted(
     held.toast(held.press(f"a:d:{once}", ended.message_id, 5, "5"))
     mine, theirs = asked(bot, 5, "5", 1), asked(bot, 6, GROUP, 2)
     make = forgeries(chance, mine, theirs, ended, once)
-    presses = [held.press(*make()) for _ in range(rounds(PRESSES))]
-    toasts = [held.toast(one) for one in presses]
+    toasts: list[world.Toast] = []
+    for start in range(0, rounds(PRESSES), AT_ONCE):
+        count = min(AT_ONCE, rounds(PRESSES) - start)
+        presses = [held.press(*make()) for _ in range(count)]
+        toasts += [held.toast(one) for one in presses]
     with bot.daemon.api() as api:
         waiting = api.approvals.List(approvals_pb2.ListApprovalsRequest()).approvals
         assert len(waiting) == 2, "both still wait"
@@ -82,11 +86,11 @@ def test_no_forged_press_is_accepted(
         assert "pairing_decided" not in people
         modes = [one for one in work.all_events(api) if one.HasField("conversation_updated")]
         assert not any(one.conversation_updated.mode == common_pb2.YOLO for one in modes)
-    figures("presses", len(presses))
+    figures("presses", len(toasts))
     figures("accepted", 0)
     slowest_s = max(one.after_s for one in toasts)
     figures("slowest answer, s", round(slowest_s, 3))
-    assert slowest_s <= SOON_S or len(presses) > 100, "they were made all at once"
+    assert slowest_s <= SOON_S
     for card, user, chat in ((mine, 5, "5"), (theirs, 42, GROUP)):
         press = held.press(held.button(card, "Once"), card.message_id, user, chat)
         assert held.toast(press).text == "Allowed."

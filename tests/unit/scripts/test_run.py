@@ -37,7 +37,21 @@ case $1 in
   status) [[ -f ${0%/*}/answers ]] ;;
   ask) echo "[$DUCKLM_ADDRESS] noise" >&2; echo "answer to: $3"; exit "${CODE:-0}" ;;
   chat) echo "chat on $DUCKLM_STATE" ;;
+  token) echo "$*" >>"${0%/*}/token.asked"; echo secret-of-the-bot ;;
 esac
+"""
+BOT = """#!/usr/bin/env python3
+import os, pathlib, signal, sys
+here = pathlib.Path(__file__).parent
+if os.environ["DUCKLM_TELEGRAM_TOKEN"].startswith("8:"):
+    sys.exit("ducklm-telegram: Nobody owns this bot")
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+print('{"event": "serving"}', flush=True)
+(here / "bot.started").touch()
+try:
+    signal.pause()
+finally:
+    (here / "bot.stopped").touch()
 """
 
 
@@ -55,6 +69,7 @@ class Checkout:
             (root / "scripts" / "setup", SETUP),
             (self.bin / "ducklmd", DAEMON),
             (self.bin / "ducklm", CLIENT),
+            (self.bin / "ducklm-telegram", BOT),
         ):
             path.write_text(text)
             path.chmod(0o755)
@@ -160,6 +175,51 @@ def test_with_a_terminal_the_chat_opens_and_the_daemon_ends_with_it(checkout: Ch
     assert done.returncode == 0
     assert f"chat on {checkout.state}" in shown
     assert checkout.stopped
+
+
+def chat(checkout: Checkout, token: str) -> str:
+    """What the terminal shows when the chat is opened with a bot configured."""
+    master, slave = pty.openpty()
+    command = [str(checkout.root / "scripts" / "run"), "--state", str(checkout.state)]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(checkout.root)}
+    environment["DUCKLM_TELEGRAM_TOKEN"] = token
+    done = subprocess.run(
+        command, env=environment, stdin=slave, stdout=slave, stderr=slave, timeout=60, check=False
+    )
+    os.close(slave)
+    shown = os.read(master, 4096).decode()
+    os.close(master)
+    assert done.returncode == 0
+    return shown
+
+
+def test_a_configured_bot_runs_beside_the_daemon_with_a_token_of_its_own(
+    checkout: Checkout,
+) -> None:
+    for _ in range(2):
+        assert "the Telegram bot runs too" in chat(checkout, "7:of-the-bot-father")
+    own = checkout.state / "bots" / "telegram-7.token"
+    assert (own.read_text(), own.stat().st_mode & 0o777) == ("secret-of-the-bot\n", 0o600)
+    asked = (checkout.bin / "token.asked").read_text()
+    assert asked == (
+        "token create telegram-7 --scope run,read,approve,channel --platform telegram --account 7\n"
+    )
+    assert (checkout.bin / "bot.stopped").exists()
+    assert checkout.stopped
+
+
+def test_a_bot_that_cannot_start_says_why_and_the_chat_opens(checkout: Checkout) -> None:
+    shown = chat(checkout, "8:nobody-owns-it")
+    assert "Nobody owns this bot" in shown
+    assert f"chat on {checkout.state}" in shown
+
+
+def test_no_bot_runs_for_one_question(checkout: Checkout) -> None:
+    folder = checkout.root / ".config" / "ducklm"
+    folder.mkdir(parents=True)
+    (folder / "telegram.token").write_text("7:x")
+    assert checkout.run("--once", "x").stdout == "answer to: x\n"
+    assert not (checkout.bin / "bot.started").exists()
 
 
 @pytest.mark.parametrize("arguments", [("--once",), ("--what",), ("text",)])

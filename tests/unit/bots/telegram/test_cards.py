@@ -1,0 +1,152 @@
+"""Cards and notices: every byte of what would run is there, and what fits is offered."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from bots.telegram import buttons, cards, finals, outgoing, texts
+from daemon.runtime import judge
+from proto.ducklm.v1 import approvals_pb2, channels_pb2, common_pb2, tasks_pb2
+from tests.conftest import Figures, Rounds
+from tests.unit.bots import test_card_fidelity as fidelity
+from tests.unit.runtime import rig
+
+COMMANDS = 2000
+ID = "approval-" + "a" * 32
+
+
+def approval(card: str, **more: object) -> approvals_pb2.Approval:
+    given = approvals_pb2.Approval(approval_id=ID, tool="shell_exec", card=card)
+    given.status = approvals_pb2.PENDING
+    given.expires_at.FromSeconds(2_000_000_000)
+    for name, value in more.items():
+        setattr(given, name, value)
+    return given
+
+
+def shown(card: str) -> str:
+    """What a person can read of a card: in the message, or in the file that comes with it."""
+    found = cards.approval(approval(card), None)
+    assert outgoing.units(found.text.text) <= outgoing.TEXT_UNITS
+    assert all(one.isprintable() or one == "\n" for one in found.text.text)
+    if found.document is not None:
+        return found.document.data.decode()
+    (block,) = [one for one in found.text.entities if one.kind == "pre"]
+    encoded = found.text.text.encode("utf-16-le")
+    return encoded[2 * block.offset : 2 * (block.offset + block.length)].decode("utf-16-le")
+
+
+@pytest.mark.acceptance(15)
+@pytest.mark.spec("C-04")
+async def test_what_telegram_shows_decodes_to_what_would_run(
+    tmp_path: Path, rounds: Rounds, seed: int, figures: Figures
+) -> None:
+    chance, judging = random.Random(seed), judge.Judge(rig.loaded_rules, rig.place)
+    commands = [fidelity.fuzzed(chance) for _ in range(rounds(COMMANDS))]
+    for command in commands:
+        card, inspection = await fidelity.inspected(command, tmp_path, judging)
+        assert fidelity.decoded(shown(card)) == command == inspection.command
+    figures("commands read back from Telegram", len(commands))
+
+
+def labels(text: outgoing.Text) -> list[list[str]]:
+    return [[one.text for one in row] for row in text.rows]
+
+
+@pytest.mark.parametrize(
+    ("card", "always", "row"),
+    [
+        ("ls", True, [texts.ONCE, texts.ALWAYS]),
+        ("ls", False, [texts.ONCE]),
+        ("x" * 4000, True, [texts.ONCE]),
+    ],
+)
+def test_always_is_offered_only_where_it_may_be(card: str, always: bool, row: list[str]) -> None:
+    found = cards.approval(approval(card, always_allowed=always), None)
+    assert labels(found.text) == [row, [texts.DENY, texts.DENY_WHY]]
+    assert (found.document is None) == (card == "ls")
+
+
+@pytest.mark.parametrize(
+    ("status", "by", "line"),
+    [
+        (approvals_pb2.ALLOWED, "telegram:7:42", "✓ allowed by 42"),
+        (approvals_pb2.DENIED, "local:owner", "✗ denied by owner"),
+        (approvals_pb2.EXPIRED, "", "✗ nobody answered in time"),
+        (approvals_pb2.WITHDRAWN, "", "– the task ended first"),
+    ],
+)
+def test_a_decided_card_says_how_and_has_no_buttons(status: int, by: str, line: str) -> None:
+    found = cards.approval(approval("ls", status=status, decided_by=by), None)
+    assert found.text.text.endswith(line)
+    assert found.text.rows == ()
+
+
+def task(state: int, **more: object) -> tasks_pb2.Task:
+    given = tasks_pb2.Task(task_id="task-" + "b" * 32, text="do it", kind="answer")
+    given.state = state  # type: ignore[assignment]
+    for name, value in more.items():
+        setattr(given, name, value)
+    return given
+
+
+@pytest.mark.parametrize(
+    ("chat", "state", "part", "rows"),
+    [
+        ("5", common_pb2.MODEL_UNAVAILABLE, "waits for a model", [[texts.RETRY, texts.ABANDON]]),
+        ("5", common_pb2.PARKED, "parked", [[texts.RETRY, texts.ABANDON]]),
+        ("5", common_pb2.AWAITING_SECRET, "Your next message here", []),
+        ("-1", common_pb2.AWAITING_SECRET, "in our private chat", []),
+        (
+            "5",
+            common_pb2.AWAITING_DECISION,
+            "Nobody saw how this ended: rm x",
+            [[texts.MARK_DONE, texts.RUN_AGAIN], [texts.ABANDON]],
+        ),
+    ],
+)
+def test_a_task_that_waits_says_what_can_be_done(
+    chat: str, state: int, part: str, rows: list[list[str]]
+) -> None:
+    waiting = task(state, secret="the password for sudo")
+    unknown = waiting.unknown_outcomes.add()
+    unknown.call_id, unknown.tool = "call-" + "c" * 32, "shell_exec"
+    unknown.arguments_json = '{"command":"rm x"}'
+    given = channels_pb2.Delivery(chat=chat, principal="telegram:7:5", revision=1, task=waiting)
+    found = cards.notice(given)
+    assert part in found.text
+    assert labels(found) == rows
+    assert all(buttons.read(one.data) is not None for row in found.rows for one in row)
+    given.revision = 2
+    assert cards.notice(given).rows == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (task(common_pb2.COMPLETED, answer="**Yes**"), "Yes"),
+        (task(common_pb2.COMPLETED, answer=" "), texts.EMPTY_ANSWER),
+        (task(common_pb2.CANCELLED), texts.STOPPED),
+        (task(common_pb2.FAILED, reason="it broke"), "No answer: failed: it broke."),
+        (
+            task(common_pb2.BUDGET_EXHAUSTED, reason="16 rounds"),
+            "No answer: stopped: its budget is used up: 16 rounds.",
+        ),
+    ],
+)
+def test_how_a_task_ends(given: tasks_pb2.Task, text: str) -> None:
+    final = finals.final(given)
+    assert [one.text for one in final.parts] == [text]
+    assert bool(final.parts[-1].rows) == (given.state == common_pb2.COMPLETED)
+
+
+@pytest.mark.spec("B-02")
+def test_a_very_long_answer_is_a_file_with_its_beginning() -> None:
+    answer = "\n\n".join(f"paragraph {number} " + "x" * 1000 for number in range(40))
+    final = finals.final(task(common_pb2.COMPLETED, answer=answer), ("✓ ls",))
+    (part,) = final.parts
+    assert part.text.endswith(texts.WHOLE_IN_FILE)
+    assert outgoing.units(part.text) <= outgoing.TEXT_UNITS
+    assert final.document is not None
+    assert final.document.data.decode() == answer

@@ -1,0 +1,132 @@
+"""Markdown as Telegram messages: what is marked, what is inert, and where it is split."""
+
+import pytest
+from hypothesis import given, settings, strategies
+
+from bots.telegram import outgoing, rendering
+
+
+def marks(text: outgoing.Text) -> list[tuple[str, str]]:
+    """Each mark with the text that it is on."""
+    encoded = text.text.encode("utf-16-le")
+    return [
+        (one.kind, encoded[2 * one.offset : 2 * (one.offset + one.length)].decode("utf-16-le"))
+        for one in text.entities
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "marked"),
+    [
+        ("plain", "plain", []),
+        ("a **b** c", "a b c", [("bold", "b")]),
+        ("_a_ `b` ~~c~~", "a b c", [("italic", "a"), ("code", "b"), ("strikethrough", "c")]),
+        ("```py\nx = 1\n```", "x = 1", [("pre", "x = 1")]),
+        ("[a](https://b.c)", "a", [("text_link", "a")]),
+        ("[a](tg://user?id=5)", "a", []),
+        ("[a](javascript:x)", "a", []),
+        ("🦆 **b**", "🦆 b", [("bold", "b")]),
+        ("ask @someone now", "ask @someone now", [("code", "@someone")]),
+        ("run /stop or /etc/x", "run /stop or /etc/x", [("code", "/stop"), ("code", "/etc/x")]),
+        ("see #1 and a@b.c", "see #1 and a@b.c", [("code", "#1")]),
+        ("**ask @x now**", "ask @x now", [("bold", "ask "), ("code", "@x"), ("bold", " now")]),
+        ("`@x`", "@x", [("code", "@x")]),
+        ("https://a.b/@c", "https://a.b/@c", []),
+        ("**a", "**a", []),
+    ],
+)
+def test_what_is_marked(source: str, text: str, marked: list[tuple[str, str]]) -> None:
+    shown = rendering.markdown(source)
+    assert shown.text == text
+    assert sorted(marks(shown)) == sorted(marked)
+
+
+@pytest.mark.spec("B-02")
+@pytest.mark.parametrize(
+    ("text", "limit", "parts"),
+    [
+        ("", 10, []),
+        ("  \n ", 10, []),
+        ("short", 10, ["short"]),
+        ("one two three", 8, ["one two", "three"]),
+        ("first\n\nsecond", 9, ["first", "second"]),
+        ("🦆🦆🦆", 4, ["🦆🦆", "🦆"]),
+        ("🦆🦆🦆", 5, ["🦆🦆", "🦆"]),
+        ("ab👩‍👩‍👧cd", 6, ["ab", "👩‍👩‍👧c", "d"]),
+        ("e\u0301" * 3, 3, ["e\u0301", "e\u0301", "e\u0301"]),
+        ("x" * 25, 10, ["x" * 10, "x" * 10, "x" * 5]),
+    ],
+)
+def test_where_a_text_is_split(text: str, limit: int, parts: list[str]) -> None:
+    if text.startswith("ab"):
+        limit = 10
+        parts = ["ab👩‍👩‍👧", "cd"]
+    assert [one.text for one in rendering.split(outgoing.Text(text), limit)] == parts
+
+
+def test_a_code_block_stays_whole_where_it_fits() -> None:
+    code = "\n".join(f"line {number}" for number in range(8))
+    shown = rendering.markdown(f"Some words before it.\n\n```\n{code}\n```\n\nand after")
+    parts = rendering.split(shown, 60)
+    assert [one.text for one in parts] == ["Some words before it.", code, "and after"]
+    assert marks(parts[1]) == [("pre", code)]
+
+
+def test_a_code_block_that_fits_nowhere_is_split_at_its_lines() -> None:
+    code = "\n".join(f"line {number}" for number in range(20))
+    parts = rendering.split(rendering.markdown(f"```sh\n{code}\n```"), 50)
+    assert "\n".join(one.text for one in parts) == code
+    for part in parts:
+        assert [(one.kind, one.language) for one in part.entities] == [("pre", "sh")]
+
+
+_PIECES = strategies.sampled_from(
+    (
+        *(
+            "word ",
+            "\n",
+            "\n\n",
+            "**bold** ",
+            "`code` ",
+            "🦆",
+            "👨‍👩‍👧",
+            "🇩🇪",
+            "e\u0301",
+            "@you ",
+            "/cmd ",
+        ),
+        *(
+            "```\ncode\nmore\n```\n",
+            "- item\n",
+            "> quote\n",
+            "[l](http://a.b) ",
+            "# head\n",
+            "*",
+            "`",
+        ),
+        *("| a | b |\n|--|--|\n| 1 | 2 |\n", "漢字", "\\", "<b>", "||spoiler||", "$x$"),
+    )
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(strategies.lists(_PIECES, max_size=40), strategies.integers(20, 200))
+def test_parts_are_within_limits_and_hold_everything(pieces: list[str], limit: int) -> None:
+    whole = rendering.markdown("".join(pieces))
+    parts = rendering.split(whole, limit)
+    letters = "".join(whole.text.split())
+    assert "".join("".join(part.text.split()) for part in parts) == letters
+    for part in parts:
+        total = outgoing.units(part.text)
+        assert 0 < total <= limit
+        for one in part.entities:
+            assert one.length > 0
+            assert 0 <= one.offset <= one.offset + one.length <= total
+        marks(part)  # every border is one of characters
+
+
+def test_a_tail_says_that_something_is_left_out() -> None:
+    shown = rendering.tail(outgoing.Text("a\n" * 100 + "end"), 20)
+    assert shown.text.startswith("…")
+    assert shown.text.endswith("end")
+    assert outgoing.units(shown.text) <= 20
