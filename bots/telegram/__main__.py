@@ -123,7 +123,7 @@ async def _check_owner(daemon: client.Client, account: str) -> None:
 async def _patient_me(api: calls.Calls) -> str:
     while True:
         try:
-            return (await api.me()).username or ""
+            return await api.me()
         except calls.Unauthorized:
             raise
         except calls.Fault as fault:

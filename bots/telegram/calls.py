@@ -5,6 +5,7 @@ exceptions and addresses hold it, so nothing of them is handed on but Telegram's
 """
 
 import asyncio
+import contextlib
 import typing
 from collections.abc import Awaitable, Callable
 
@@ -22,6 +23,7 @@ POLL_MARGIN_S: typing.Final = 5.0
 FILE_BYTES: typing.Final = 20 * 1024 * 1024  # what the Bot API hands out
 
 _R = typing.TypeVar("_R")
+Numbered = tuple[int, types.Update | None]
 _GONE: typing.Final = (
     "bot was blocked",
     "user is deactivated",
@@ -87,6 +89,14 @@ class Unreachable(Fault):
     """No answer: nobody knows whether the call went through."""
 
 
+class Odd(Fault):
+    """It went through, and the answer has another form than the one known here; `result` is it."""
+
+    def __init__(self, result: object) -> None:
+        super().__init__("an answer of an unknown form")
+        self.result = result
+
+
 def fault_of(error: exceptions.TelegramAPIError) -> Fault:
     """What an error of aiogram's means."""
     said = error.message.removeprefix("Bad Request: ").removeprefix("Forbidden: ")
@@ -135,18 +145,31 @@ class Calls:
     async def _call(self, method: TelegramMethod[_R], timeout_s: float = CALL_S) -> _R:
         return await _guarded(lambda: self._bot(method, request_timeout=int(timeout_s)), timeout_s)
 
-    async def me(self) -> types.User:
-        """Who the bot is."""
-        return await self._call(_methods.GetMe())
+    async def _done(self, method: TelegramMethod[_R], timeout_s: float = CALL_S) -> None:
+        """Make a call whose answer says nothing but that it went through."""
+        with contextlib.suppress(Odd):
+            await self._call(method, timeout_s)
 
-    async def updates(self, offset: int, poll_s: int) -> list[types.Update]:
+    async def me(self) -> str:
+        """The bot's name."""
+        try:
+            return (await self._call(_methods.GetMe())).username or ""
+        except Odd as odd:
+            return str(_field(odd.result, "username") or "")
+
+    async def updates(self, offset: int, poll_s: int) -> list[Numbered]:
         """Updates from an offset on, which confirms those before it."""
         asked = _methods.GetUpdates(
             offset=offset,
             timeout=poll_s,
             allowed_updates=["message", "callback_query", "my_chat_member"],
         )
-        return await self._call(asked, poll_s + POLL_MARGIN_S)
+        try:
+            found = await self._call(asked, poll_s + POLL_MARGIN_S)
+        except Odd as odd:  # one that is newer than this program stops no other
+            raws = odd.result if isinstance(odd.result, list) else []
+            return [_numbered(raw) for raw in raws if isinstance(_field(raw, "update_id"), int)]
+        return [(one.update_id, one) for one in found]
 
     async def webhook(self) -> str:
         """The address of a webhook; empty where none is set."""
@@ -154,25 +177,26 @@ class Calls:
 
     async def send(self, chat: str, topic: str, text: outgoing.Text, reply_to: str = "") -> str:
         """Send a message; returns its id."""
-        sent = await self._call(
-            _methods.SendMessage(
-                chat_id=int(chat),
-                message_thread_id=int(topic) if topic else None,
-                text=text.text,
-                entities=_entities(text),
-                reply_markup=_markup(text),
-                reply_parameters=_reply(reply_to),
-                link_preview_options=types.LinkPreviewOptions(is_disabled=True),
-                disable_notification=text.silent or None,
-            )
+        method = _methods.SendMessage(
+            chat_id=int(chat),
+            message_thread_id=int(topic) if topic else None,
+            text=text.text,
+            entities=_entities(text),
+            reply_markup=_markup(text),
+            reply_parameters=_reply(reply_to),
+            link_preview_options=types.LinkPreviewOptions(is_disabled=True),
+            disable_notification=text.silent or None,
         )
-        return str(sent.message_id)
+        try:
+            return str((await self._call(method)).message_id)
+        except Odd as odd:
+            return str(_field(odd.result, "message_id"))
 
     async def edit(self, chat: str, message: str, text: outgoing.Text) -> None:
         """Make a message say something else; the same again is no fault."""
         keyboard = _markup(text)
         try:
-            await self._call(
+            await self._done(
                 _methods.EditMessageText(
                     chat_id=int(chat),
                     message_id=int(message),
@@ -206,7 +230,7 @@ class Calls:
     async def delete(self, chat: str, message: str) -> None:
         """Delete a message; one that is not there is no fault."""
         try:
-            await self._call(_methods.DeleteMessage(chat_id=int(chat), message_id=int(message)))
+            await self._done(_methods.DeleteMessage(chat_id=int(chat), message_id=int(message)))
         except Refused as refused:
             if "not found" not in str(refused):
                 raise
@@ -214,7 +238,7 @@ class Calls:
     async def toast(self, press_id: str, text: str = "", alert: bool = False) -> None:
         """Answer a press; one that is too old to be answered is no fault."""
         try:
-            await self._call(
+            await self._done(
                 _methods.AnswerCallbackQuery(
                     callback_query_id=press_id, text=text[:200] or None, show_alert=alert or None
                 ),
@@ -226,7 +250,7 @@ class Calls:
     async def set_commands(self, commands: list[tuple[str, str]]) -> None:
         """Set the menu of commands."""
         listed = [types.BotCommand(command=name, description=line) for name, line in commands]
-        await self._call(_methods.SetMyCommands(commands=listed))
+        await self._done(_methods.SetMyCommands(commands=listed))
 
     async def download(self, file_id: str) -> bytes:
         """A file that somebody sent; raises Refused when the Bot API does not hand it out."""
@@ -247,13 +271,28 @@ class Calls:
         return await _guarded(read, FILE_S)
 
 
+def _field(given: object, name: str) -> object:
+    return given.get(name) if isinstance(given, dict) else None
+
+
+def _numbered(raw: dict[str, object]) -> Numbered:
+    """An update with its number; nothing more of it where it cannot be read."""
+    number = int(str(raw["update_id"]))
+    try:
+        return number, types.Update.model_validate(raw)
+    except ValueError:
+        return number, None
+
+
 async def _guarded(call: Callable[[], Awaitable[_R]], timeout_s: float) -> _R:
     try:
         async with asyncio.timeout(timeout_s + 1):
             return await call()
     except exceptions.TelegramAPIError as error:
         raise fault_of(error) from None
-    except exceptions.ClientDecodeError:
+    except exceptions.ClientDecodeError as error:
+        if isinstance(error.data, dict) and error.data.get("ok") is True:
+            raise Odd(error.data.get("result")) from None
         raise Unreachable("an answer that cannot be read") from None
     except (TimeoutError, aiohttp.ClientError, OSError) as error:
         raise Unreachable(type(error).__name__) from None

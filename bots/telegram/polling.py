@@ -19,6 +19,7 @@ from proto.ducklm.v1 import channels_pb2, common_pb2
 NETWORK_PAUSE_S: typing.Final = 2.0
 CONFLICT_PAUSE_S: typing.Final = 30.0
 AWAY_PAUSE_S: typing.Final = 1.0
+EMPTY_S: typing.Final = 0.2
 _log = structlog.get_logger(__name__)
 
 
@@ -53,13 +54,16 @@ class Polling:
             calls.Unauthorized: the bot's token is none.
         """
         while True:
+            began_s = asyncio.get_running_loop().time()
             found = await self._next()
             if found:
                 await self._take(found)
+            elif asyncio.get_running_loop().time() - began_s < EMPTY_S:
+                await asyncio.sleep(EMPTY_S)  # a server that does not hold the request
             if self._away:
                 await asyncio.sleep(AWAY_PAUSE_S)
 
-    async def _next(self) -> list[types.Update]:
+    async def _next(self) -> list[calls.Numbered]:
         """The next updates; none after a pause where they cannot be had now."""
         try:
             found = await self._api.updates(self._offset, 0 if self._away else self._poll_s)
@@ -94,9 +98,9 @@ class Polling:
         except calls.Fault:
             return False
 
-    async def _take(self, found: Sequence[types.Update]) -> None:
+    async def _take(self, found: Sequence[calls.Numbered]) -> None:
         """Handle updates in order, up to the first that the daemon does not take now."""
-        read = [(update.update_id, self._read(update)) for update in found]
+        read = [(number, self._read(update)) for number, update in found]
         merged = updates.merged(read)
         for index, (number, incoming) in enumerate(merged):
             try:
@@ -119,7 +123,9 @@ class Polling:
             self._told.clear()
             _log.info("daemon_is_back")
 
-    def _read(self, update: types.Update) -> updates.Incoming:
+    def _read(self, update: types.Update | None) -> updates.Incoming:
+        if update is None:
+            return updates.Ignored("of a kind that is not known here")
         return updates.read(update, self._bot)
 
     async def _handle(self, incoming: updates.Incoming, key: str) -> None:
