@@ -278,6 +278,9 @@ def _field(given: object, name: str) -> object:
 def _numbered(raw: dict[str, object]) -> Numbered:
     """An update with its number; nothing more of it where it cannot be read."""
     number = int(str(raw["update_id"]))
+    query = raw.get("callback_query")
+    if isinstance(query, dict):
+        query.setdefault("chat_instance", "")  # nothing here reads it, and some servers lack it
     try:
         return number, types.Update.model_validate(raw)
     except ValueError:
