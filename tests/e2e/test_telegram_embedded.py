@@ -1,0 +1,28 @@
+"""The whole walk with the embedded model: a question, edits as it streams, a card, a result."""
+
+import pytest
+
+from tests import running_bot
+from tests.fakes.telegram import world
+
+pytestmark = [pytest.mark.timeout(180), pytest.mark.spec("C-07")]
+
+
+def test_a_question_and_a_command_with_the_embedded_model() -> None:
+    with running_bot.running(None) as bot:
+        held = bot.world
+        asked = held.say("What is the capital of France? Say why it is known.", user=5)
+
+        def answered() -> list[world.Shown]:
+            found = held.messages("5")
+            return [one for one in found if one.rows and one.message_id > asked]
+
+        (answer,) = held.until(answered, 120)
+        assert answer.text.strip()
+        assert answer.said[0] == "…"
+        assert len(answer.said) > 2, "it has grown while it was written"
+        held.say("`env echo walked`", user=5)
+        card = held.card("5", "env echo walked")
+        press = held.press(held.button(card, "Once"), card.message_id, user=5)
+        assert held.toast(press).text == "Allowed."
+        held.message("5", "\nwalked")
