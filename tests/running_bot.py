@@ -14,6 +14,7 @@ from tests import running_daemon
 from tests.fakes.telegram import server
 
 STOP_S = 10.0
+START_S = 60.0
 OWNERS = '[owner]\ntelegram = ["42"]\n[people]\ntelegram = ["5", "6", "7", "8"]\n'
 
 
@@ -29,6 +30,7 @@ class RunningBot:
         self.log = daemon.root / "bot.log"
         self._secret = secret
         self.process: subprocess.Popen[bytes] | None = None
+        self._log_start = 0
 
     def environment(self) -> dict[str, str]:
         return self.daemon.environment() | {
@@ -42,6 +44,7 @@ class RunningBot:
         settings = pathlib.Path(self.environment()["XDG_CONFIG_HOME"]) / "ducklm" / "bots.toml"
         settings.parent.mkdir(parents=True, exist_ok=True)
         settings.write_text("version = 1\n[telegram]\npoll_seconds = 2\n", "utf-8")
+        self._log_start = len(self.said())
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "bots.telegram"],
@@ -51,6 +54,14 @@ class RunningBot:
                 stdout=log,
                 stderr=log,
             )
+
+    def wait_ready(self) -> None:
+        """Until it receives; a machine that does much else takes its time."""
+        self.world.until(self.serving, START_S)
+
+    def serving(self) -> bool:
+        """Whether it has said so since it was started last."""
+        return self.said()[self._log_start :].count('"serving"') > 0
 
     def kill(self) -> None:
         """End it at once, with no time for a last word."""
@@ -100,6 +111,7 @@ def running(
         bot = RunningBot(daemon, telegram, secret(daemon))
         bot.start()
         try:
+            bot.wait_ready()
             yield bot
         finally:
             bot.kill()

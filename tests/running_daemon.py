@@ -140,6 +140,12 @@ class RunningDaemon:
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
         self.models.write_text(f'version = 1\n[roles]\nthinker = ["scripted:{path}"]\n', "utf-8")
 
+    def own_settings(self, text: str) -> None:
+        """What the owner's own daemon.toml says, without its version."""
+        path = pathlib.Path(self.environment()["XDG_CONFIG_HOME"]) / "ducklm" / "daemon.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"version = 1\n{text}", "utf-8")
+
     def settings(self, text: str) -> None:
         """What daemon.toml says, without its version."""
         (self.config / "daemon.toml").write_text(f"version = 1\n{text}", "utf-8")

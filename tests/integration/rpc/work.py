@@ -129,7 +129,7 @@ def resolve(
     return api.approvals.Resolve(request)
 
 
-_SUDO = """#!/bin/sh
+SUDO = """#!/bin/sh
 read -r given
 [ "$given" = '{password}' ] && echo "as root: $*"
 """
@@ -140,7 +140,7 @@ def with_sudo(password: str) -> Iterator[running_daemon.RunningDaemon]:
     """A daemon whose sudo is a stand-in that takes this password and runs nothing."""
     with running_daemon.folder() as folder:
         program = folder / "sudo"
-        program.write_text(_SUDO.format(password=password))
+        program.write_text(SUDO.format(password=password))
         program.chmod(0o755)
         with running_daemon.running(SCRIPT, sudo=str(program)) as daemon:
             yield daemon
