@@ -12,7 +12,6 @@ import asyncio
 import codecs
 import contextlib
 import errno
-import hashlib
 import os
 import secrets
 import shutil
@@ -215,11 +214,14 @@ def _is_same(place: int, name: str, data: bytes) -> bool:
         file_fd = os.open(name, _OPEN, dir_fd=place)
     except OSError:
         return False
-    with os.fdopen(file_fd, "rb") as file:
-        status = os.fstat(file.fileno())
+    try:
+        status = os.fstat(file_fd)
         if not stat.S_ISREG(status.st_mode) or status.st_size != len(data):
             return False
-        return hashlib.sha256(file.read()).digest() == hashlib.sha256(data).digest()
+        with os.fdopen(file_fd, "rb", closefd=False) as file:
+            return file.read(len(data) + 1) == data
+    finally:
+        os.close(file_fd)
 
 
 def _parts(path: str) -> tuple[str, ...]:
@@ -274,9 +276,9 @@ def _open(folder: str, path: str) -> BinaryIO:
     if not parts:
         raise _refused(_KIND.INVALID, "path names a file of the project.")
     with _faults(path), _folder(folder, parts[:-1]) as opened:
-        file = os.fdopen(os.open(parts[-1], _OPEN, dir_fd=opened), "rb", closefd=True)
-    status = os.fstat(file.fileno())
+        file_fd = os.open(parts[-1], _OPEN, dir_fd=opened)
+    status = os.fstat(file_fd)
     if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-        file.close()
+        os.close(file_fd)
         raise _refused(_KIND.STATE, f"{path} is no plain file: it is not sent.")
-    return file
+    return os.fdopen(file_fd, "rb")

@@ -27,9 +27,8 @@ def trust(current: turn.Turn, given: inputs.TrustProject) -> decisions.Reply | d
 
 
 def taint(current: turn.Turn, given: inputs.TaintProject) -> decisions.Reply:
-    """Somebody else's file comes into a project's folder: what reads there has read it."""
-    kind, message = taints.Kind.FORWARDED, given.origin.message_id
-    sources = (taints.Source(kind=kind, source_id=message),)
+    """A file comes into a project's folder: what reads there has read what it holds."""
+    sources = taints.join(spreading.of_origin(given.origin), current.known.taint)
     new = taints.beyond(sources, current.world.taint_of(given.folder))
     if new:
         place = principals.place(given.origin)

@@ -7,12 +7,19 @@ nothing and decides nothing.
 
 from pathlib import PurePosixPath
 
-from daemon.domain import inputs, taints, world
+from daemon.domain import inputs, principals, taints, world
 
 
 def within(path: str, folder: str) -> bool:
     """Whether a path is a folder or lies below it; both are real and absolute."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def of_origin(origin: principals.Origin) -> taints.Taint:
+    """What a forwarded message brings along: who wrote it is not who sent it."""
+    if not origin.forwarded:
+        return taints.CLEAN
+    return (taints.Source(kind=taints.Kind.FORWARDED, source_id=origin.message_id),)
 
 
 def of_call(current: world.World, given: inputs.CallInspected) -> taints.Taint:

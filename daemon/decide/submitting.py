@@ -3,7 +3,7 @@
 import datetime
 import json
 
-from daemon.decide import calls, conversations, intent, skills, turn
+from daemon.decide import calls, conversations, intent, skills, spreading, turn
 from daemon.domain import (
     decisions,
     errors,
@@ -31,7 +31,7 @@ def submit(current: turn.Turn, given: inputs.SubmitTask) -> decisions.Reply | de
     if refused is not None:
         return refused
     conversation_id = given.conversation_id or _of_chat(current, given)
-    taint = taints.join(_of_origin(given.origin), current.known.taint)
+    taint = taints.join(spreading.of_origin(given.origin), current.known.taint)
     if conversation_id is None:
         conversation_id = _begin_conversation(current, given, taint)
     running = current.world.running.get(conversation_id)
@@ -157,13 +157,6 @@ def _begin_task(
     return decisions.Submitted(task_id=task_id, conversation_id=conversation_id, seq=seq)
 
 
-def _of_origin(origin: principals.Origin) -> taints.Taint:
-    """What a forwarded message brings along: who wrote it is not who sent it."""
-    if not origin.forwarded:
-        return taints.CLEAN
-    return (taints.Source(kind=taints.Kind.FORWARDED, source_id=origin.message_id),)
-
-
 def _speaker(origin: principals.Origin) -> str:
     """A person's name as data: no quotation mark, bracket or line break in it means anything."""
     name = "".join(one if one.isprintable() else " " for one in origin.speaker)
@@ -171,8 +164,15 @@ def _speaker(origin: principals.Origin) -> str:
 
 
 def _spoken(given: inputs.SubmitTask) -> str:
-    """A further message with the name of whoever says it in a group."""
-    return f"{_speaker(given.origin)}: {given.text}" if given.origin.speaker else given.text
+    """A further message with the name of whoever says it in a group, and the files with it."""
+    said = f"{_speaker(given.origin)}: {given.text}" if given.origin.speaker else given.text
+    return f"{said}\n[{_came_with(given)}]" if given.files else said
+
+
+def _came_with(given: inputs.SubmitTask) -> str:
+    """The files of a message, by their paths as data."""
+    names = ", ".join(json.dumps(path, ensure_ascii=False) for path in given.files)
+    return f"these files came with the message: {names}"
 
 
 def _note(
@@ -193,6 +193,5 @@ def _note(
     if given.origin.speaker:
         said.append(f"this message of the group is from {_speaker(given.origin)}")
     if given.files:
-        names = ", ".join(json.dumps(path, ensure_ascii=False) for path in given.files)
-        said.append(f"these files came with the message: {names}")
+        said.append(_came_with(given))
     return "; ".join(said)

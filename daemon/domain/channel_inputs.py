@@ -26,10 +26,11 @@ class PostNotice(keyed.Keyed):
 
 
 class TaintProject(keyed.Keyed):
-    """A file of somebody else's is to come into a project's folder."""
+    """A file is to come into a project's folder; what of it is untrusted taints that."""
 
     origin: principals.Origin
     folder: str
+    artifact_id: ids.ArtifactId
 
 
 class MoveChat(keyed.Keyed):

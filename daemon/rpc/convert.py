@@ -5,7 +5,7 @@ which texts it needs, so that a page's are read at once. A forgotten text reads 
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict, assert_never
 
 from google.protobuf import message, timestamp_pb2
@@ -43,6 +43,7 @@ _DECISIONS = {tasks_pb2.TaskDecision.Value(one.name): one for one in events.Deci
 _MODES = {one: common_pb2.Mode.Value(one.name) for one in verdicts.Mode}
 _MODES_BACK = {number: one for one, number in _MODES.items()}
 _ANSWERS = {approvals_pb2.Answer.Value(one.name): one for one in inputs.Answer}
+_MOST_FILES = 16
 _STEERS = {common_pb2.QUEUE: False, common_pb2.STEER: True}
 
 
@@ -132,8 +133,18 @@ def submission(
         mode=mode(request.mode),
         folder=folder,
         profile=request.profile,
-        files=tuple(request.files),
+        files=_came_with(request.files),
     )
+
+
+def _came_with(files: Sequence[str]) -> tuple[str, ...]:
+    """Paths of files as Projects.PutFile names them: a model is told them as they stand."""
+    if len(files) > _MOST_FILES:
+        raise _refuse(f"files names {len(files)} files; at most {_MOST_FILES} are taken.")
+    for path in files:
+        if not path.isprintable() or path.startswith("/") or {"", ".", ".."} & {*path.split("/")}:
+            raise _refuse("files are paths below the project's folder, as Projects.PutFile gives.")
+    return tuple(files)
 
 
 def decision(request: tasks_pb2.DecideRequest, who: caller.Caller) -> inputs.DecideTask:

@@ -105,17 +105,21 @@ class Projects(projects_pb2_grpc.ProjectsServicer):
         who = caller.current()
         stated = convert.origin(request.origin, who.credential)
         folder = await self._named(request.project)
+        artifact_id = ids.ArtifactId(request.artifact_id)
         data = bytearray()
-        async for chunk in self._served.artifacts.get(ids.ArtifactId(request.artifact_id)):
+        async for chunk in self._served.artifacts.get(artifact_id):
             data += chunk
-        if stated.forwarded:
-            await self._served.inbox.ask(
-                inputs.TaintProject(
-                    **convert.keyed(request, request.client_key, who, stated.principal),
-                    origin=stated,
-                    folder=folder,
-                )
+            if len(data) > self._served.artifact_bytes:
+                limit = self._served.artifact_bytes
+                raise errors.Refusal(_KIND.EXHAUSTED, f"The file is larger than {limit} bytes.")
+        await self._served.inbox.ask(
+            inputs.TaintProject(
+                **convert.keyed(request, request.client_key, who, stated.principal),
+                origin=stated,
+                folder=folder,
+                artifact_id=artifact_id,
             )
+        )
         put = await self._files().put(folder, request.name, bytes(data))
         return _sent_file(put)
 

@@ -54,7 +54,6 @@ def asks(given: inputs.RpcInput) -> bool:
             | inputs.SetProfile()
             | inputs.SetSkill()
             | inputs.SetCursor()
-            | inputs.TaintProject()
             | inputs.RequestPairing()
             | inputs.DecidePairing()
         ):
@@ -80,7 +79,6 @@ def look_up(index: Index, given: inputs.RpcInput) -> inputs.Known:
             | inputs.SetProfile()
             | inputs.SetSkill()
             | inputs.SetCursor()
-            | inputs.TaintProject()
             | inputs.RequestPairing()
             | inputs.DecidePairing()
         ):
@@ -124,6 +122,8 @@ def look_up(index: Index, given: inputs.RpcInput) -> inputs.Known:
         case inputs.PostNotice():
             missing = (a for a in given.artifacts if not index.has_artifact(a))
             found["missing_artifact"] = next(missing, None)
+        case inputs.TaintProject():
+            found["taint"] = index.artifact_taint((given.artifact_id,))
         case inputs.MoveChat():
             found["open_deliveries"] = index.open_deliveries(given.account, given.chat)
         case inputs.CreateToken():

@@ -1,4 +1,7 @@
-"""Names of files that came in, as they are kept."""
+"""Names of files that came in, as they are kept, and what their bytes are."""
+
+import random
+import unicodedata
 
 import pytest
 
@@ -27,6 +30,15 @@ from daemon import project_files
         ("a" * 300 + ".txt", "a" * 116 + ".txt"),
         ("ü" * 100 + ".md", "ü" * 58 + ".md"),
         ("no ending." + "x" * 40, "no ending." + "x" * 40),
+        ("- a.txt", "a.txt"),
+        ("CON", "_CON"),
+        ("nul.tar.gz", "_nul.tar.gz"),
+        ("console.txt", "console.txt"),
+        ("हिन्दी.txt", "हिन्दी.txt"),
+        ("\u0301a.txt", "_\u0301a.txt"),
+        ("\u3164\u115f", "file"),
+        ("a\ufe0f\u200b\u00a0b", "a___b"),
+        ("x" * 119 + " .txt", "x" * 116 + ".txt"),
     ],
 )
 def test_a_name_is_safe(given: str, kept: str) -> None:
@@ -34,6 +46,23 @@ def test_a_name_is_safe(given: str, kept: str) -> None:
     assert name == kept
     assert project_files.safe_name(name) == name
     assert len(name.encode()) <= project_files.NAME_BYTES
+
+
+def test_any_name_at_all_is_safe(seed: int) -> None:
+    dice = random.Random(seed)
+    odd = [
+        *map(chr, range(0x250)),
+        *"/\\.-_ 🦆鴨\u202e\u200d\u3164\ufe0f\u0301\U0010ffff\U000e0001",
+    ]
+    for _ in range(2000):
+        name = project_files.safe_name("".join(dice.choices(odd, k=dice.randrange(200))))
+        assert name
+        assert len(name.encode()) <= project_files.NAME_BYTES
+        assert name == project_files.safe_name(name) == unicodedata.normalize("NFC", name)
+        assert name.isprintable()
+        assert not {*name} & {*"/\\\0\"'`$|&;<>*?~!#"}
+        assert name[0] not in "-. "
+        assert name[-1] not in ". "
 
 
 @pytest.mark.parametrize(
@@ -46,6 +75,11 @@ def test_a_name_is_safe(given: str, kept: str) -> None:
         (b"", "text/plain"),
         (b"a\0b", "application/octet-stream"),
         (b"\xff\xfe\xfa" * 20, "application/octet-stream"),
+        (b"\xff", "application/octet-stream"),
+        (b"\0\0\xff", "application/octet-stream"),
+        (b"a" * 8190 + b"\xff" * 9, "application/octet-stream"),
+        (b"a" * 8191 + "ü".encode(), "text/plain"),
+        (b"cut off \xc3", "application/octet-stream"),
     ],
 )
 def test_bytes_are_what_they_begin_with(beginning: bytes, kind: str) -> None:

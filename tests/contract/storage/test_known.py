@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from daemon.domain import decisions, errors, events, ids, inputs, state, views
+from daemon.domain import decisions, errors, events, ids, inputs, state, taints, views
 from tests.contract.storage import histories
 from tests.contract.storage.conftest import Store
 from tests.contract.storage.test_commit import keep
@@ -171,6 +171,17 @@ def feedback(task_id: str) -> inputs.GiveFeedback:
     )
 
 
+def put_file(artifact_id: ids.ArtifactId) -> inputs.TaintProject:
+    return inputs.TaintProject(
+        credential="local",
+        principal=histories.OWNER,
+        correlation_id="c",
+        origin=histories.Play(0).origin("chat"),
+        folder="/project",
+        artifact_id=artifact_id,
+    )
+
+
 def register(name: str, folder: str) -> inputs.RegisterProject:
     return inputs.RegisterProject(
         credential="local", principal=histories.OWNER, correlation_id="c", name=name, folder=folder
@@ -224,6 +235,14 @@ async def test_an_undo_knows_the_last_task_that_ended_and_is_not_undone(store: S
     for task_id in (third, first):
         play.undo(chat, task_id)
     assert await last() is None
+
+
+async def test_a_file_brings_the_taint_of_what_it_was_made_of(store: Store) -> None:
+    taint = (taints.Source(kind=taints.Kind.WEB, source_id="https://example.org"),)
+    tainted, clean = ids.ArtifactId("ab" * 32), ids.ArtifactId("cd" * 32)
+    await store.commit([], [decisions.ArtifactTaint(artifact_id=tainted, taint=taint)])
+    assert (await store.known(put_file(tainted))).taint == taint
+    assert await store.known(put_file(clean)) == inputs.Known()
 
 
 def change(play: histories.Play, task_id: ids.TaskId) -> None:

@@ -15,7 +15,7 @@ from proto.ducklm.v1 import (
     projects_pb2,
     tasks_pb2,
 )
-from tests.integration.rpc import bad, bad_conversations, bad_profiles
+from tests.integration.rpc import bad, bad_conversations, bad_files, bad_profiles
 
 MEBIBYTE = 1024 * 1024
 
@@ -268,7 +268,7 @@ BAD: dict[str, Bad] = {
         "A part has at most 1048576 bytes.",
     ),
 }
-BAD |= bad_conversations.BAD | bad_profiles.BAD
+BAD |= bad_conversations.BAD | bad_files.BAD | bad_profiles.BAD
 _NO_TOKEN = "page.token must be the next_page_token of a page."
 _BAD_PAGES = {
     "501 rows": (_PAGE(size=501), "A page has 1 to 500 rows, not 501."),

@@ -1,17 +1,19 @@
 """Files in and out of projects: every field of their requests, and what must never be reached."""
 
 import functools
+import os
 import pathlib
 
 import grpc
 import pytest
 
-from proto.ducklm.v1 import artifacts_pb2, common_pb2, projects_pb2, tasks_pb2
+from proto.ducklm.v1 import approvals_pb2, artifacts_pb2, common_pb2, projects_pb2, tasks_pb2
 from tests import running_daemon
 from tests.integration.rpc import covered, work
 
 covers = covered.covers
 refused = covered.refused
+PART, PARTS = 1024 * 1024, 8
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 64
 
 
@@ -57,6 +59,58 @@ def test_a_file_comes_in_is_listed_and_goes_out(api: running_daemon.Api) -> None
     task_id = api.tasks.Submit(submit).task_id
     (told,) = [one for one in work.events(api, task_id) if one.HasField("task_submitted")]
     assert f'"{kept.path}"' in told.task_submitted.note
+
+
+@pytest.mark.spec("K-15")
+@pytest.mark.spec("D-12")
+def test_what_a_tainted_task_gave_taints_where_it_comes() -> None:
+    """A person who keeps a tool's whole output keeps what it was tainted by."""
+    with running_daemon.running(work.SCRIPT) as daemon, daemon.api() as api:
+        folder = api.projects.Create(projects_pb2.CreateProjectRequest(name="outputs")).folder
+        origin = common_pb2.Origin(chat="c", message_id="m-2", forwarded=True)
+        submit = tasks_pb2.SubmitRequest(text="`env seq 20000`", origin=origin)
+        task_id = api.tasks.Submit(submit).task_id
+        work.resolve(api, work.pending(api, task_id), approvals_pb2.ALLOW_ONCE)
+        work.end(api, task_id)
+        (ended,) = [one for one in work.events(api, task_id) if one.HasField("tool_call_ended")]
+        request = projects_pb2.PutFileRequest(
+            artifact_id=ended.tool_call_ended.artifact_id, name="output.txt", project="outputs"
+        )
+        assert api.projects.PutFile(request).media_type == "text/plain"
+        tainted = [one.project_tainted for one in work.all_events(api)]
+        sources = [one.sources for one in tainted if one.folder == folder]
+        assert [[source.source_id for source in one] for one in sources] == [["m-2"]]
+
+
+@pytest.mark.spec("K-15")
+def test_a_kill_while_files_come_leaves_whole_files_alone() -> None:
+    with running_daemon.running(work.SCRIPT) as daemon:
+        with daemon.api() as api:
+            project = api.projects.Create(projects_pb2.CreateProjectRequest(name="killed"))
+            parts = [artifacts_pb2.PutArtifactRequest(data=b"x" * PART)] * PARTS
+            artifact_id = api.artifacts.Put(iter(parts)).artifact_id
+            given = [
+                projects_pb2.PutFileRequest(
+                    artifact_id=artifact_id, name=f"{number}.bin", project="killed", client_key=key
+                )
+                for number, key in enumerate(("a", "b", "c", "d"))
+            ]
+            coming = [api.projects.PutFile.future(one) for one in given]
+            first = coming[0].result().path
+            daemon.kill()
+        incoming = pathlib.Path(project.folder) / "incoming"
+        there = {
+            f"incoming/{name}": (incoming / name).stat().st_size for name in os.listdir(incoming)
+        }
+        assert first in there
+        assert {*there.values()} == {PART * PARTS}
+        assert {*there} <= {f"incoming/{one.name}" for one in given}, "nothing else is left"
+        daemon.start()
+        with daemon.api() as api:
+            again = [api.projects.PutFile(one).path for one in given]
+            assert again == [f"incoming/{one.name}" for one in given], "each is the same file"
+            assert len(got(api, again[-1], "killed")) == PART * PARTS
+        assert len(os.listdir(incoming)) == len(given)
 
 
 @pytest.mark.spec("K-15")

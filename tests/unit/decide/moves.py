@@ -23,12 +23,13 @@ def submit(
     body: str = "a",
     mode: verdicts.Mode | None = None,
     origin: principals.Origin | None = None,
+    files: tuple[str, ...] = (),
 ) -> scenes.Move:
     """A message comes; in the conversation of the n-th task, or in a new one."""
 
     def inputs_of(scene: scenes.Scene) -> Sequence[inputs.Input]:
         chat_id = None if chat is None else scene.seen[chat].conversation_id
-        update: dict[str, object] = {"mode": mode}
+        update: dict[str, object] = {"mode": mode, "files": files}
         if origin is not None:
             update |= {"origin": origin, "principal": origin.principal}
         return [submission(text, chat_id, key, body).but(update)]

@@ -35,6 +35,14 @@ def test_it_joins_the_task_that_runs() -> None:
     assert len(scene.world.tasks) == 1
 
 
+def test_it_is_told_with_the_files_that_came_with_it() -> None:
+    scene = scenes.Scene().given([*STEERS, moves.gathered()])
+    scene.given([moves.submit("see", chat=0, files=("incoming/a.pdf", "incoming/b c"))])
+    (gather,) = scene.when(moves.says("Done.")).steps[0].actions
+    files = '[these files came with the message: "incoming/a.pdf", "incoming/b c"]'
+    assert told(scene, gather)[-1] == f"[The user adds:]\nsee\n{files}"
+
+
 def test_a_context_that_lacks_it_is_gathered_again() -> None:
     scene = scenes.Scene().given(STEERS)
     stale = moves.gathered()(scene)
