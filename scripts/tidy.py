@@ -44,6 +44,7 @@ VAGUE_NAMES = frozenset(
 VAGUE_ENDINGS = ("Manager", "Helper", "Helpers", "Util", "Utils")
 
 BROAD_EXCEPT_HOMES = (
+    "bots/telegram/deliveries.py",  # the other loop of a bot: one delivery stops no other
     "bots/telegram/polling.py",  # the loop of a bot: one update stops no other
     "daemon/runtime/effects.py",
     "daemon/runtime/loop.py",

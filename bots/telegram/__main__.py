@@ -76,7 +76,14 @@ async def _serve(chosen: settings.Settings) -> None:
     api = calls.Calls(chosen.token, chosen.api)
     sending = lanes.Lanes()
     try:
-        await run(chosen, daemon, api, sending)
+        while True:
+            try:
+                await run(chosen, daemon, api, sending)
+            except* (calls.Unauthorized, _Stop) as faults:
+                raise faults.exceptions[0] from None
+            except* Exception:
+                _log.exception("beginning_again")
+                await asyncio.sleep(NETWORK_PAUSE_S)
     except asyncio.CancelledError:
         _log.info("stopping")
     finally:
@@ -98,13 +105,10 @@ async def run(
     receiving = polling.Polling(daemon, api, sending, bot, chosen.poll_seconds)
     showing = deliveries.Deliveries(daemon, api, sending, None, chosen.show_thinking)
     _log.info("serving", account=api.account)
-    try:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(receiving.run(), name="receive")
-            group.create_task(showing.run(), name="show")
-            group.create_task(_set_menu(daemon, api), name="menu")
-    except* calls.Unauthorized as errors:
-        raise errors.exceptions[0] from None
+    async with asyncio.TaskGroup() as group:
+        group.create_task(receiving.run(), name="receive")
+        group.create_task(showing.run(), name="show")
+        group.create_task(_set_menu(daemon, api), name="menu")
 
 
 async def _check_owner(daemon: client.Client, account: str) -> None:
@@ -133,6 +137,13 @@ async def _patient_me(api: calls.Calls) -> str:
 
 async def _set_menu(daemon: client.Client, api: calls.Calls) -> None:
     """Set the menu of commands once, and again only when it has changed."""
+    try:
+        await _set_changed_menu(daemon, api)
+    except client.CallFault as fault:
+        _log.warning("menu_not_kept", code=fault.code.name)
+
+
+async def _set_changed_menu(daemon: client.Client, api: calls.Calls) -> None:
     listed = commands.menu()
     digest = hashlib.sha256(repr(listed).encode()).hexdigest()
     cursor = channels_pb2.GetCursorRequest(name=MENU)

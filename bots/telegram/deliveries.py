@@ -96,6 +96,9 @@ class Deliveries:
                 except client.CallFault as fault:
                     _log.warning("delivery_refused", code=fault.code.name)
                     actor.done_revision = given.revision
+                except Exception:  # one delivery must not stop the others; it comes again
+                    _log.exception("delivery_broke", kind=given.kind)
+                    actor.done_revision = given.revision
         finally:
             del self._actors[delivery_id]
 
@@ -164,6 +167,11 @@ class Deliveries:
         await _first(follow.run(edit), actor.changed.wait())
 
     async def _final(self, actor: "_Actor", given: _D) -> None:
+        if not given.HasField("task"):  # its conversation was deleted meanwhile
+            for message in actor.messages:
+                await self._withdraw(given, message)
+            await self._report(actor, given, channels_pb2.Delivery.SHOWN)
+            return
         done = await self._done(given)
         final = finals.final(given.task, done)
         parts, document = final.parts, final.document

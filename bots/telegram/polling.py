@@ -113,10 +113,14 @@ class Polling:
                     for _, waiting in merged[index:]:
                         self._tell_away(waiting)
                     return
+            except calls.TooMany as fault:
+                await asyncio.sleep(fault.retry_after_s)
+                return
+            except calls.Unreachable:
+                await asyncio.sleep(NETWORK_PAUSE_S)
+                return
             except calls.Fault as fault:
                 _log.warning("update_failed", reason=type(fault).__name__)
-                if isinstance(fault, calls.Unreachable):
-                    return
             self._offset = number + 1
         if self._away:
             self._away = False

@@ -50,7 +50,10 @@ CARD_WHY: typing.Final = "“{reason}”"
 NOBODY: typing.Final = "somebody"
 
 # --- people and waiting tasks
-PAIRING: typing.Final = "{name} ({who}) asks to talk to me. Their code is {code}."
+PAIRING: typing.Final = (
+    "{name} ({who}) asks to talk to me. Their code is {code}. Whoever is let in can have commands "
+    "run in their own chat, each after their own yes."
+)
 PAIRING_ALLOWED: typing.Final = "{name} ({who}) may talk to me, says {by}."
 PAIRING_REFUSED: typing.Final = "{name} ({who}) may not talk to me, says {by}."
 LET_IN: typing.Final = "Let in"

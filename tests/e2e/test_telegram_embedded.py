@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests import running_bot
-from tests.fakes.telegram import world
+from tests import running_bot, running_daemon
+from tests.fakes.telegram import server, world
 
 pytestmark = [pytest.mark.timeout(180), pytest.mark.spec("C-07")]
 
@@ -26,3 +26,13 @@ def test_a_question_and_a_command_with_the_embedded_model() -> None:
         press = held.press(held.button(card, "Once"), card.message_id, user=5)
         assert held.toast(press).text == "Allowed."
         held.message("5", "\nwalked")
+
+
+@pytest.mark.spec("B-03")
+def test_without_an_owner_the_bot_does_not_start() -> None:
+    with running_daemon.running([], "") as daemon, server.running() as telegram:
+        bot = running_bot.RunningBot(daemon, telegram, running_bot.secret(daemon))
+        bot.start()
+        assert bot.process is not None
+        assert bot.process.wait(60) == 2
+        assert "Nobody owns this bot" in bot.said()
