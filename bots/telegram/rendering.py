@@ -1,10 +1,12 @@
 """Markdown and plain text as Telegram messages: text with entities, split where it may be.
 
-Answers for: that a message is never longer than Telegram takes, that code blocks stay whole where
-they fit, and that no foreign text becomes a mention, a command or a button: what Telegram would
-make one of stands in a `code` entity, so that its characters stay as they are.
+Answers for: that nothing of a text is lost, that a message is never longer than Telegram takes,
+that code blocks stay whole where they fit, and that no foreign text becomes a mention, a command
+or a button: what Telegram would make one of stands in a `code` entity, so that its characters stay
+as they are.
 """
 
+import bisect
 import dataclasses
 import re
 import typing
@@ -32,29 +34,71 @@ _KINDS: typing.Final = frozenset(
 )
 _STYLES: typing.Final = _KINDS - {"blockquote", "expandable_blockquote", "code", "pre"}
 _LINKS: typing.Final = ("http://", "https://", "mailto:")
-# What Telegram makes a mention, a command, a hashtag or a cashtag of.
-_LIVE: typing.Final = re.compile(r"(?<![\w@/#$&])[@/#$]\w[^\s,;:!?()<>\[\]\"'`]*")
+_WORD: typing.Final = r"[^\s,;:!?()<>\[\]\"'`]*"
+_ADDRESS: typing.Final = (
+    r"(?<!\w)(?i:https?://(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]+)?(?:[/?#][a-z0-9\-._~%/?=&+:#@]*)?)"
+)
+# What Telegram makes a mention, a hashtag, a cashtag or a command of. It makes them of what stands
+# behind any sign that is no letter; a web address stays one, with all that belongs to it.
+_LIVE: typing.Final = re.compile(
+    rf"(?P<address>{_ADDRESS})"
+    rf"|(?:(?<!\w)(?:@\w|#\d*[^\W\d]|\$[A-Z])|(?<![\w/<>])/\w){_WORD}"
+)
+# More lists and quotes in each other on one line than anybody writes: they take very long to read.
+_NESTED: typing.Final = re.compile(
+    r"^[ \t]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+|>[ \t]*){12}", re.MULTILINE
+)
+_DOLLARS: typing.Final = re.compile(r"\$\$[^$]*\$\$|\$[^$\n]*\$|\$")
+_PRIVATE: typing.Final = range(0xE000, 0xF900)
+_BLANK: typing.Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters that show nothing
 _JOINERS: typing.Final = frozenset("\u200d\ufe0f\ufe0e\u20e3")
 _MOST_ENTITIES: typing.Final = 100
 
 
 def markdown(source: str) -> outgoing.Text:
     """A model's text as one message of any length; as it is, where it cannot be read."""
+    if _NESTED.search(source):
+        return plain(source)
     try:
-        text, found = telegramify_markdown.convert(source, latex_escape=False, config=_config())
+        held, less, dollar = _held(source)
+        text, found = telegramify_markdown.convert(held, latex_escape=False, config=_config())
     except (ValueError, IndexError, KeyError, TypeError, AttributeError, RecursionError):
         return plain(source)
+    again = str.maketrans({less: "<", dollar: "$"})
+    text = text.translate(again)
     entities = [
-        outgoing.Entity(one.type, one.offset, one.length, one.url or "", one.language or "")
+        outgoing.Entity(
+            one.type,
+            one.offset,
+            one.length,
+            (one.url or "").translate(again),
+            (one.language or "").translate(again),
+        )
         for one in found
         if one.type in _KINDS and (one.type != "text_link" or _may_lead(one.url))
     ]
-    total = outgoing.units(text)
-    if any(
-        one.offset < 0 or one.length <= 0 or one.offset + one.length > total for one in entities
-    ):
+    borders = set(Offsets(text).units)
+    is_sound = all(
+        one.length > 0 and {one.offset, one.offset + one.length} <= borders for one in entities
+    )
+    if not is_sound or (shows(source) and not shows(text)):
         return plain(source)
     return inert(outgoing.Text(text, tuple(entities)))
+
+
+def _held(source: str) -> tuple[str, str, str]:
+    """The source with other characters for what would be read as HTML or mathematics and be lost,
+    and those characters. Dollars stay where a backslash between them says that it is mathematics.
+    """
+    free = (chr(number) for number in _PRIVATE if chr(number) not in source)
+    less, dollar = next(free, ""), next(free, "")
+    if not dollar:
+        raise ValueError("no character is free")
+
+    def hold(match: re.Match[str]) -> str:
+        return match[0] if "\\" in match[0] else match[0].replace("$", dollar)
+
+    return _DOLLARS.sub(hold, source).replace("<", less), less, dollar
 
 
 def _config() -> RenderConfig:
@@ -70,6 +114,11 @@ def _may_lead(url: str | None) -> bool:
     return bool(url) and str(url).lower().startswith(_LINKS)
 
 
+def shows(text: str) -> bool:
+    """Whether anything of it can be seen: Telegram takes no message of nothing else."""
+    return any(unicodedata.category(one)[0] not in "CZM" and one not in _BLANK for one in text)
+
+
 def plain(text: str) -> outgoing.Text:
     """A text as it is, with nothing in it alive."""
     return inert(outgoing.Text(text))
@@ -77,38 +126,63 @@ def plain(text: str) -> outgoing.Text:
 
 def inert(given: outgoing.Text) -> outgoing.Text:
     """The same text, with what Telegram would make live of it in code."""
-    offsets = Offsets(given.text)
-    codes = [one for one in given.entities if one.kind in ("code", "pre")]
+    offsets = Offsets(given.text).units
+    codes = sorted(
+        (one for one in given.entities if one.kind in ("code", "pre")), key=lambda one: one.offset
+    )
     found: list[outgoing.Entity] = []
     for live in _LIVE.finditer(given.text):
-        start, end = offsets.units[live.start()], offsets.units[live.end()]
-        if not any(_overlap(one, start, end) for one in codes):
-            found.append(outgoing.Entity("code", start, end - start))
+        if live["address"] is None:
+            start, end = offsets[live.start()], offsets[live.end()]
+            found += _without(outgoing.Entity("code", start, end - start), codes)
     if not found:
         return given
     kept: list[outgoing.Entity] = []
     for entity in given.entities:
         kept += _without(entity, found) if entity.kind in _STYLES else [entity]
-    whole = sorted([*kept, *found], key=lambda one: (one.offset, -one.length))
-    return dataclasses.replace(given, entities=tuple(whole))
+    return dataclasses.replace(given, entities=_sorted([*kept, *found]))
+
+
+def _sorted(entities: Iterable[outgoing.Entity]) -> tuple[outgoing.Entity, ...]:
+    return tuple(sorted(entities, key=lambda one: (one.offset, -one.length)))
+
+
+def _without(entity: outgoing.Entity, codes: Sequence[outgoing.Entity]) -> list[outgoing.Entity]:
+    """What of a mark lies beside pieces of code, which are in order and have no other mark."""
+    at, end = entity.offset, entity.offset + entity.length
+    left: list[tuple[int, int]] = []
+    first = bisect.bisect_right(codes, at, key=lambda one: one.offset + one.length)
+    for code in codes[first:]:
+        if code.offset >= end:
+            break
+        left.append((at, code.offset))
+        at = code.offset + code.length
+    left.append((at, end))
+    return [
+        dataclasses.replace(entity, offset=begin, length=stop - begin)
+        for begin, stop in left
+        if begin < stop
+    ]
 
 
 def _overlap(one: outgoing.Entity, start: int, end: int) -> bool:
     return one.offset < end and start < one.offset + one.length
 
 
-def _without(entity: outgoing.Entity, cut: Iterable[outgoing.Entity]) -> list[outgoing.Entity]:
-    """What of a style lies beside pieces of code, which take no style."""
-    left = [(entity.offset, entity.offset + entity.length)]
-    for one in cut:
-        start, end = one.offset, one.offset + one.length
-        left = [
-            piece
-            for first, last in left
-            for piece in ((first, min(last, start)), (max(first, end), last))
-            if piece[0] < piece[1]
+def _capped(entities: Sequence[outgoing.Entity]) -> tuple[outgoing.Entity, ...]:
+    """As many marks as Telegram takes. It passes over further ones, so those go that keep nothing
+    inert, and if that is not enough, pieces of code become one with what is between them."""
+    codes = [one for one in entities if one.kind in ("code", "pre")]
+    if len(codes) <= _MOST_ENTITIES:
+        others = [one for one in entities if one.kind not in ("code", "pre")]
+        return _sorted([*codes, *others[: _MOST_ENTITIES - len(codes)]])
+    while len(codes) > _MOST_ENTITIES:
+        pairs = [codes[at : at + 2] for at in range(0, len(codes), 2)]
+        codes = [
+            outgoing.Entity("code", one[0].offset, one[-1].offset + one[-1].length - one[0].offset)
+            for one in pairs
         ]
-    return [dataclasses.replace(entity, offset=first, length=last - first) for first, last in left]
+    return tuple(codes)
 
 
 class Offsets:
@@ -169,27 +243,46 @@ def _end(
             return begins
         newline = text.rfind("\n", max(start, begins) + 1, hard)
         return newline + 1 if newline > 0 else _grapheme(text, start, hard)
+    half = start + (hard - start) // 2
     for mark in ("\n\n", "\n", ". ", " "):
-        at = text.rfind(mark, start + (hard - start) // 2, hard)
+        at = _behind(text, mark, half, hard, blocks)
         if at > start:
-            return at + len(mark)
-    return _grapheme(text, start, hard)
+            return at
+    behind = [ends for _, ends in blocks if half < ends <= hard]
+    return max(behind, default=0) or _grapheme(text, start, hard)
+
+
+def _behind(text: str, mark: str, first: int, last: int, blocks: Sequence[tuple[int, int]]) -> int:
+    """Behind the last such mark within these bounds and no code block; 0 where there is none."""
+    at = text.rfind(mark, first, last)
+    while at >= 0:
+        end = at + len(mark)
+        block = next((block for block in blocks if block[0] < end < block[1]), None)
+        if block is None:
+            return end
+        at = text.rfind(mark, first, block[0])
+    return 0
 
 
 def _grapheme(text: str, start: int, end: int) -> int:
     """The last border before `end` at which no character is torn from what it is made of."""
     for at in range(end, max(start, end - 64), -1):
-        if at < len(text) and not _belongs(text[at - 1], text[at]):
+        if at < len(text) and not _belongs(text, at):
             return at
     return end
 
 
-def _belongs(before: str, after: str) -> bool:
-    if after in _JOINERS or before == "\u200d" or unicodedata.combining(after):
+def _belongs(text: str, at: int) -> bool:
+    """Whether the character there is one sign with what stands before it."""
+    before, after = text[at - 1], text[at]
+    if after in _JOINERS or before == "\u200d" or unicodedata.category(after)[0] == "M":
         return True
-    if 0x1F3FB <= ord(after) <= 0x1F3FF:
+    if 0x1F3FB <= ord(after) <= 0x1F3FF or 0xE0020 <= ord(after) <= 0xE007F:
         return True
-    return all(0x1F1E6 <= ord(one) <= 0x1F1FF for one in (before, after))
+    flags = 0  # letters of flags before it: two make one
+    while flags < at and 0x1F1E6 <= ord(text[at - 1 - flags]) <= 0x1F1FF:
+        flags += 1
+    return bool(flags % 2) and 0x1F1E6 <= ord(after) <= 0x1F1FF
 
 
 def _trimmed(text: str, start: int, end: int, blocks: Sequence[tuple[int, int]]) -> tuple[int, int]:
@@ -220,19 +313,20 @@ def _part(given: outgoing.Text, offsets: Sequence[int], first: int, last: int) -
         for one in given.entities
         if _overlap(one, begin, stop)
     ]
-    return outgoing.Text(
-        given.text[first:last], tuple(entities[:_MOST_ENTITIES]), silent=given.silent
-    )
+    return outgoing.Text(given.text[first:last], _capped(entities), silent=given.silent)
 
 
 def tail(given: outgoing.Text, limit: int) -> outgoing.Text:
     """The last part of a text that fits."""
     offsets = Offsets(given.text).units
     if offsets[-1] <= limit:
-        return given
+        return dataclasses.replace(given, entities=_capped(given.entities))
     first = next(at for at, units in enumerate(offsets) if offsets[-1] - units <= limit - 1)
     newline = given.text.find("\n", first, first + 200)
-    first = newline + 1 if newline > 0 else first
+    if 0 <= newline < len(given.text) - 1:
+        first = newline + 1
+    while first < len(given.text) - 1 and _belongs(given.text, first):
+        first += 1
     rest = _part(given, offsets, first, len(given.text))
     return joined([outgoing.Text("…"), rest], "")
 

@@ -28,10 +28,28 @@ def marks(text: outgoing.Text) -> list[tuple[str, str]]:
         ("🦆 **b**", "🦆 b", [("bold", "b")]),
         ("ask @someone now", "ask @someone now", [("code", "@someone")]),
         ("run /stop or /etc/x", "run /stop or /etc/x", [("code", "/stop"), ("code", "/etc/x")]),
-        ("see #1 and a@b.c", "see #1 and a@b.c", [("code", "#1")]),
+        ("see #1 and a@b.c", "see #1 and a@b.c", []),
+        ("#tag, #1st and C#", "#tag, #1st and C#", [("code", "#tag"), ("code", "#1st")]),
+        ("$TON for $5", "$TON for $5", [("code", "$TON")]),
+        ("/@you #@you &@you @@you", "/@you #@you &@you @@you", [("code", "@you")] * 4),
+        ("@`you`, /`stop`", "@you, /stop", [("code", one) for one in ("@", "you", "/", "stop")]),
+        ("`@yo`u", "@you", [("code", "@yo"), ("code", "u")]),
+        ("@**you**", "@you", [("code", "@you")]),
+        ("[@you](https://a.bc)", "@you", [("code", "@you")]),
+        ("Vec<String> <b>x</b>", "Vec<String> <b>x</b>", []),
+        ("<details>\nx\n</details>", "<details>\nx\n</details>", []),
+        ("<!-- x -->", "<!-- x -->", []),
+        ("`a<b>` and &lt;", "a<b> and <", [("code", "a<b>")]),
+        ("```c<x>\n<y>\n```", "<y>", [("pre", "<y>")]),
+        ("cd $a/$b, $5 to $6", "cd $a/$b, $5 to $6", []),
+        (r"$\frac{1}{2}$ of it", "½ of it", [("code", "½")]),
+        ("[](x)", "[](x)", []),
+        ("- " * 200 + "x", "- " * 200 + "x", []),
+        ("> " * 12 + "x", "> " * 12 + "x", []),
         ("**ask @x now**", "ask @x now", [("bold", "ask "), ("code", "@x"), ("bold", " now")]),
         ("`@x`", "@x", [("code", "@x")]),
-        ("https://a.b/@c", "https://a.b/@c", []),
+        ("https://a.bc/@d/-/e?f=/g", "https://a.bc/@d/-/e?f=/g", []),
+        ("https://@you http://x/ @you", "https://@you http://x/ @you", [("code", "@you")] * 2),
         ("**a", "**a", []),
     ],
 )
@@ -130,3 +148,57 @@ def test_a_tail_says_that_something_is_left_out() -> None:
     assert shown.text.startswith("…")
     assert shown.text.endswith("end")
     assert outgoing.units(shown.text) <= 20
+
+
+def test_a_block_before_the_end_stays_whole_too() -> None:
+    code = "a\n\nb\n\nc"
+    shown = rendering.markdown(f"{'word ' * 12}\n\n```\n{code}\n```\nand {'more ' * 5}")
+    parts = rendering.split(shown, 85)
+    (block,) = [mark for part in parts for mark in marks(part) if mark[0] == "pre"]
+    assert block == ("pre", code)
+
+
+@pytest.mark.spec("B-02")
+@pytest.mark.parametrize(
+    "source",
+    [
+        "@you " * 700,
+        "**b** @you `c` " * 400,
+        "```\na\n```\n@you\n" * 300,
+    ],
+)
+def test_what_is_alive_is_in_code_also_where_there_is_much_of_it(source: str) -> None:
+    """Telegram passes over marks beyond the hundredth."""
+    for part in rendering.split(rendering.markdown(source)):
+        assert len(part.entities) <= 100
+        code = [
+            (one.offset, one.offset + one.length)
+            for one in part.entities
+            if one.kind in ("code", "pre")
+        ]
+        at = part.text.find("@you")
+        while at >= 0:
+            assert any(first <= at and at + 4 <= last for first, last in code)
+            at = part.text.find("@you", at + 1)
+
+
+@pytest.mark.parametrize(
+    ("sign", "count"),
+    [("🇩🇪", 12), ("🏴\U000e0067\U000e0062\U000e0065\U000e007f", 4), ("👩🏽‍🚀", 5), ("क्षि", 5)],
+)
+def test_no_sign_is_torn(sign: str, count: int) -> None:
+    for limit in range(20, 30):
+        for part in rendering.split(outgoing.Text(sign * count), limit):
+            assert part.text.replace(sign, "") == ""
+        ending = rendering.tail(outgoing.Text(sign * count), limit)
+        assert ending.text.removeprefix("…").replace(sign, "") == ""
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize(
+    "source",
+    ["- " * 5000 + "x", ">" * 20000, "[" * 20000, "$1" * 20000, "~a~ " * 5000, "1. " * 5000]
+    + ["@a **b** `c` " * 2000, "https://" + "a." * 20000, "$" + "\\" * 20000, "#" + "1" * 20000],
+)
+def test_nothing_takes_long_to_read(source: str) -> None:
+    assert rendering.split(rendering.markdown(source))
