@@ -6,6 +6,7 @@ is the daemon's, made of the call itself; nothing that a model said stands in it
 
 import dataclasses
 import datetime
+import re
 import typing
 
 from bots import presenter, render
@@ -13,7 +14,14 @@ from bots.telegram import buttons, outgoing, rendering, texts
 from proto.ducklm.v1 import approvals_pb2, channels_pb2, common_pb2, tasks_pb2
 
 CARD_UNITS: typing.Final = 3000  # of a card in a message; a longer one goes along as a file
-_END_UNITS: typing.Final = 1000
+LINE_CHARACTERS: typing.Final = 100  # of a reason beside a card that goes along as a file
+REASONS: typing.Final = 5  # beside such a card
+_BEGINNING_UNITS: typing.Final = 1000
+_END_CHARACTERS: typing.Final = 400
+_ALL: typing.Final = 1_000_000
+
+# What Telegram drops from a text or makes a space of, though it can be seen.
+_NOT_KEPT: typing.Final = re.compile("[\t\u030a\u0333\u033f]")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,41 +34,67 @@ class Shown:
 
 def approval(given: approvals_pb2.Approval, zone: datetime.tzinfo | None) -> Shown:
     """The card of an approval; without buttons once it is decided."""
-    body = render.inert_exact(given.card)
-    head = rendering.marked(texts.CARD_TITLE.format(tool=_line(given.tool)), "bold")
-    parts = [head, *_body(body)]
-    parts += [rendering.plain(texts.CARD_REASON.format(reason=_line(one))) for one in given.reasons]
-    if given.folder and given.folder not in given.card:
-        parts.append(rendering.plain(texts.CARD_FOLDER.format(folder=_line(given.folder))))
-    pending = given.status == approvals_pb2.PENDING
-    if pending:
-        expires = render.moment(given.expires_at.ToDatetime(tzinfo=datetime.UTC), zone)
-        parts.append(rendering.plain(texts.CARD_EXPIRES.format(at=expires)))
-    else:
-        parts.append(_closed(given))
+    body = _exact(given.card)
+    foot = _foot(given, zone)
+    parts = [_title(given), rendering.marked(body, "pre"), *_said(given, _ALL, _ALL), foot]
     text = rendering.joined(parts, "\n")
-    long = outgoing.units(body) > CARD_UNITS
-    if pending:
-        text = dataclasses.replace(text, rows=_answers(given, always=not long))
-    document = outgoing.Document(texts.CARD_FILE, body.encode()) if long and pending else None
-    return Shown(text, document)
+    long = outgoing.units(body) > CARD_UNITS or outgoing.units(text.text) > outgoing.TEXT_UNITS
+    document = None
+    if long:
+        file = "\n".join([body, *(one.text for one in _said(given, _ALL, _ALL))])
+        said = _said(given, LINE_CHARACTERS, REASONS)
+        text = rendering.joined([_title(given), *_shortened(body, file), *said, foot], "\n")
+        document = outgoing.Document(texts.CARD_FILE, file.encode())
+    if given.status != approvals_pb2.PENDING:
+        return Shown(text)
+    return Shown(dataclasses.replace(text, rows=_answers(given, always=not long)), document)
+
+
+def _exact(text: str) -> str:
+    """The card's text with everything spelled out that would not be seen on Telegram."""
+    spelled = render.inert_exact(text)
+    return _NOT_KEPT.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", spelled)
+
+
+def _title(given: approvals_pb2.Approval) -> outgoing.Text:
+    title = texts.CARD_TITLE.format(tool=render.one_line(given.tool, LINE_CHARACTERS))
+    return rendering.inert(rendering.marked(title, "bold"))
+
+
+def _said(given: approvals_pb2.Approval, characters: int, reasons: int) -> list[outgoing.Text]:
+    """Why it is asked, and where it would run if the card does not say it."""
+    lines = [
+        texts.CARD_REASON.format(reason=render.one_line(one, characters))
+        for one in given.reasons[:reasons]
+    ]
+    if given.folder and f"folder: {given.folder}" not in given.card.split("\n"):
+        folder = render.one_line(given.folder, characters)
+        lines.append(texts.CARD_FOLDER.format(folder=folder))
+    return [rendering.plain(line) for line in lines]
+
+
+def _foot(given: approvals_pb2.Approval, zone: datetime.tzinfo | None) -> outgoing.Text:
+    if given.status != approvals_pb2.PENDING:
+        return _closed(given)
+    if not given.HasField("expires_at"):
+        return outgoing.Text("")
+    expires = render.moment(given.expires_at.ToDatetime(tzinfo=datetime.UTC), zone)
+    return rendering.plain(texts.CARD_EXPIRES.format(at=expires))
 
 
 def announced(given: approvals_pb2.Approval) -> outgoing.Text:
     """What stands there until the card does: nothing to press yet."""
-    title = texts.CARD_TITLE.format(tool=_line(given.tool))
-    return rendering.marked(f"{title} {texts.STARTING}", "bold")
+    return rendering.joined([_title(given), outgoing.Text(texts.STARTING)], " ")
 
 
-def _body(body: str) -> list[outgoing.Text]:
-    if outgoing.units(body) <= CARD_UNITS:
-        return [rendering.marked(body, "pre")]
-    whole = outgoing.Text(body)
-    first = rendering.split(whole, _END_UNITS)[0].text
-    last = body[-_END_UNITS // 2 :]
-    size = texts.CARD_LONG.format(bytes=len(body.encode()), lines=body.count("\n") + 1)
-    shortened = rendering.marked(f"{first}{texts.CARD_GAP}{last}", "pre")
-    return [rendering.plain(size), shortened]
+def _shortened(body: str, file: str) -> list[outgoing.Text]:
+    """The beginning and the end of a card, and how much the file with all of it holds."""
+    first = rendering.split(outgoing.Text(body), _BEGINNING_UNITS)[0].text
+    size = texts.CARD_LONG.format(bytes=len(file.encode()), lines=file.count("\n") + 1)
+    shown = body
+    if outgoing.units(body) > _BEGINNING_UNITS + _END_CHARACTERS:
+        shown = f"{first}{texts.CARD_GAP}{body[-_END_CHARACTERS:]}"
+    return [rendering.plain(size), rendering.marked(shown, "pre")]
 
 
 def _answers(

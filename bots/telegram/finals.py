@@ -21,13 +21,10 @@ class Final:
 
 def final(task: tasks_pb2.Task, done: Sequence[str] = ()) -> Final:
     """The end of a task; `done` are the lines of what was run for it."""
-    if task.state != common_pb2.COMPLETED:
-        return Final((_why_none(task),))
-    answer = rendering.markdown(task.answer)
-    if not task.answer.strip():
-        answer = rendering.plain(texts.FORGOTTEN if not task.answer else texts.EMPTY_ANSWER)
-    whole = rendering.joined([_done(done), answer], "\n")
-    rows = _feedback(task)
+    if task.state == common_pb2.COMPLETED:
+        whole, rows = rendering.joined([_done(done), _answer(task)], "\n"), _feedback(task)
+    else:
+        whole, rows = _why_none(task), ()
     parts = rendering.split(dataclasses.replace(whole, rows=rows))
     if len(parts) <= MOST_PARTS:
         return Final(parts)
@@ -36,6 +33,14 @@ def final(task: tasks_pb2.Task, done: Sequence[str] = ()) -> Final:
     told = rendering.joined([first, rendering.marked(texts.WHOLE_IN_FILE, "italic")])
     document = outgoing.Document(texts.ANSWER_FILE, task.answer.encode())
     return Final((dataclasses.replace(told, rows=rows),), document)
+
+
+def _answer(task: tasks_pb2.Task) -> outgoing.Text:
+    if not task.answer:
+        return rendering.plain(texts.FORGOTTEN)
+    if not rendering.shows(task.answer):
+        return rendering.plain(texts.EMPTY_ANSWER)
+    return rendering.markdown(task.answer)
 
 
 def _done(lines: Sequence[str]) -> outgoing.Text:
@@ -57,13 +62,11 @@ def _feedback(task: tasks_pb2.Task) -> tuple[tuple[outgoing.Button, ...], ...]:
 
 
 def _why_none(task: tasks_pb2.Task) -> outgoing.Text:
+    """Why there is no answer, and what of one there is."""
     if task.state == common_pb2.CANCELLED:
         return rendering.plain(texts.STOPPED)
-    parts = [
-        rendering.plain(texts.NO_ANSWER.format(state=render.state_line(task.state, task.reason)))
-    ]
-    if task.answer.strip():
-        parts.append(
-            rendering.split(rendering.markdown(task.answer), outgoing.CAPTION_UNITS * 3)[0]
-        )
+    why = texts.NO_ANSWER.format(state=render.state_line(task.state, task.reason))
+    parts = [rendering.plain(why)]
+    if rendering.shows(task.answer):
+        parts.append(rendering.markdown(task.answer))
     return rendering.joined(parts)

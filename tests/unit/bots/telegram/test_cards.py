@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bots.telegram import buttons, cards, finals, outgoing, texts
+from daemon.permission import card
 from daemon.runtime import judge
 from proto.ducklm.v1 import approvals_pb2, channels_pb2, common_pb2, tasks_pb2
 from tests.conftest import Figures, Rounds
@@ -16,8 +17,8 @@ COMMANDS = 2000
 ID = "approval-" + "a" * 32
 
 
-def approval(card: str, **more: object) -> approvals_pb2.Approval:
-    given = approvals_pb2.Approval(approval_id=ID, tool="shell_exec", card=card)
+def approval(text: str, **more: object) -> approvals_pb2.Approval:
+    given = approvals_pb2.Approval(approval_id=ID, tool="shell_exec", card=text)
     given.status = approvals_pb2.PENDING
     given.expires_at.FromSeconds(2_000_000_000)
     for name, value in more.items():
@@ -25,9 +26,9 @@ def approval(card: str, **more: object) -> approvals_pb2.Approval:
     return given
 
 
-def shown(card: str) -> str:
+def shown(text: str) -> str:
     """What a person can read of a card: in the message, or in the file that comes with it."""
-    found = cards.approval(approval(card), None)
+    found = cards.approval(approval(text), None)
     assert outgoing.units(found.text.text) <= outgoing.TEXT_UNITS
     assert all(one.isprintable() or one == "\n" for one in found.text.text)
     if found.document is not None:
@@ -45,9 +46,77 @@ async def test_what_telegram_shows_decodes_to_what_would_run(
     chance, judging = random.Random(seed), judge.Judge(rig.loaded_rules, rig.place)
     commands = [fidelity.fuzzed(chance) for _ in range(rounds(COMMANDS))]
     for command in commands:
-        card, inspection = await fidelity.inspected(command, tmp_path, judging)
-        assert fidelity.decoded(shown(card)) == command == inspection.command
+        text, inspection = await fidelity.inspected(command, tmp_path, judging)
+        assert fidelity.decoded(shown(text)) == command == inspection.command
     figures("commands read back from Telegram", len(commands))
+
+
+# What Telegram drops from a text, or makes a space of.
+_CHANGED = frozenset(
+    (*map(chr, range(10)), *map(chr, range(11, 32)), *map(chr, range(0x2028, 0x202F)))
+    + ("\u030a", "\u0333", "\u033f")
+)
+
+
+@pytest.mark.acceptance(15)
+@pytest.mark.spec("C-04")
+@pytest.mark.parametrize(
+    "command",
+    ["rm a\u030a", "rm x\u0333 \u033f", "cat a\tb", "a\u030a" * 2000, "echo '\\u{30a}' \u030a"],
+)
+def test_what_telegram_would_drop_is_spelled_out(command: str) -> None:
+    """A person would see `rm a` otherwise, and another file would be gone."""
+    text = card.render("shell_exec", (("command", command), ("folder", "/srv")))
+    found = cards.approval(approval(text), None)
+    assert not _CHANGED & set(found.text.text)
+    assert fidelity.decoded(shown(text)) == command
+
+
+LONG = "because " * 30
+
+
+@pytest.mark.spec("C-04")
+@pytest.mark.parametrize(
+    ("body", "reasons", "folder"),
+    [
+        ("ls", [f"{LONG}{number}" for number in range(30)], ""),
+        ("ls", ["🦆" * 200] * 20, "/" + "🦆" * 300),
+        ("🦆" * 1400, [LONG] * 7, "/srv"),
+        ("🦆" * 3000, ["🦆" * 300] * 10, "/" + "🦆" * 300),
+        ("x" * 2990, [], "/" + "x" * 1500),
+    ],
+)
+def test_a_card_fits_and_what_is_cut_is_in_its_file(
+    body: str, reasons: list[str], folder: str
+) -> None:
+    given = approval(body, always_allowed=True, folder=folder)
+    given.reasons.extend(reasons)
+    for status in (approvals_pb2.PENDING, approvals_pb2.DENIED):
+        given.status = status
+        given.decided_by, given.reason = "telegram:7:42", "🦆" * 300
+        found = cards.approval(given, None)
+        assert outgoing.units(found.text.text) <= outgoing.TEXT_UNITS
+    given.status = approvals_pb2.PENDING
+    found = cards.approval(given, None)
+    assert found.document is not None
+    file = found.document.data.decode()
+    assert all(one.strip() in file for one in [body, folder, *reasons])
+    assert [texts.ONCE] in labels(found.text)
+
+
+@pytest.mark.parametrize(
+    ("command", "folder", "is_said"),
+    [("ls /srv/x", "/srv", True), ("ls\nfolder: /srv", "/srv", False), ("ls", "", False)],
+)
+def test_where_it_runs_is_said_once(command: str, folder: str, is_said: bool) -> None:
+    found = cards.approval(approval(command, folder=folder), None)
+    assert ("in /srv" in found.text.text.split("\n")) == is_said
+
+
+def test_a_name_of_a_tool_calls_nobody() -> None:
+    given = approval("x", tool="@you")
+    for text in (cards.approval(given, None).text, cards.announced(given)):
+        assert ("code", 0, 4) in [(one.kind, one.offset, one.length) for one in text.entities]
 
 
 def labels(text: outgoing.Text) -> list[list[str]]:
@@ -55,17 +124,17 @@ def labels(text: outgoing.Text) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("card", "always", "row"),
+    ("text", "always", "row"),
     [
         ("ls", True, [texts.ONCE, texts.ALWAYS]),
         ("ls", False, [texts.ONCE]),
         ("x" * 4000, True, [texts.ONCE]),
     ],
 )
-def test_always_is_offered_only_where_it_may_be(card: str, always: bool, row: list[str]) -> None:
-    found = cards.approval(approval(card, always_allowed=always), None)
+def test_always_is_offered_only_where_it_may_be(text: str, always: bool, row: list[str]) -> None:
+    found = cards.approval(approval(text, always_allowed=always), None)
     assert labels(found.text) == [row, [texts.DENY, texts.DENY_WHY]]
-    assert (found.document is None) == (card == "ls")
+    assert (found.document is None) == (text == "ls")
 
 
 @pytest.mark.parametrize(
@@ -127,6 +196,10 @@ def test_a_task_that_waits_says_what_can_be_done(
     [
         (task(common_pb2.COMPLETED, answer="**Yes**"), "Yes"),
         (task(common_pb2.COMPLETED, answer=" "), texts.EMPTY_ANSWER),
+        (task(common_pb2.COMPLETED, answer="\u200b\u2060\u3164"), texts.EMPTY_ANSWER),
+        (task(common_pb2.COMPLETED, answer="[](x)"), "[](x)"),
+        (task(common_pb2.COMPLETED, answer=""), texts.FORGOTTEN),
+        (task(common_pb2.FAILED, reason="x", answer="[](y)"), "No answer: failed: x.\n\n[](y)"),
         (task(common_pb2.CANCELLED), texts.STOPPED),
         (task(common_pb2.FAILED, reason="it broke"), "No answer: failed: it broke."),
         (
@@ -150,3 +223,9 @@ def test_a_very_long_answer_is_a_file_with_its_beginning() -> None:
     assert outgoing.units(part.text) <= outgoing.TEXT_UNITS
     assert final.document is not None
     assert final.document.data.decode() == answer
+
+
+def test_what_there_is_of_an_answer_is_never_cut() -> None:
+    answer = "\n\n".join(f"paragraph {number}" + "x" * 1000 for number in range(8))
+    final = finals.final(task(common_pb2.BUDGET_EXHAUSTED, reason="16 rounds", answer=answer))
+    assert "\n\n".join(one.text for one in final.parts).endswith(answer)
