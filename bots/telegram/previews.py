@@ -4,6 +4,7 @@ A fold over the presenter's views; `text` says how it looks after so much time. 
 beyond one message: of what is long the newest part is shown.
 """
 
+import re
 import typing
 
 from bots import render, views
@@ -11,9 +12,12 @@ from bots.telegram import buttons, outgoing, rendering, texts
 from proto.ducklm.v1 import common_pb2, events_pb2
 
 SPEECH_UNITS: typing.Final = 2800
+SPEECH_CHARACTERS: typing.Final = 8000  # of it that are kept: it is rendered again and again
 OUTPUT_UNITS: typing.Final = 600
 THOUGHT_UNITS: typing.Final = 600
 TOOLS_SHOWN: typing.Final = 8
+
+_FENCE: typing.Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
 class Preview:
@@ -23,54 +27,71 @@ class Preview:
         self._shows_thoughts = thoughts
         self._speech = ""
         self._thoughts = ""
+        self._call_id = ""  # of the model's call that speaks or thinks
         self._plan: tuple[views.PlanStep, ...] = ()
         self._tools: dict[str, str] = {}
         self._output: dict[str, str] = {}
+        self._ended = ""  # the last tool's output, until there is something newer
         self._whole = ""
         self._stage: views.Progress | None = None
         self._notice = ""
+        self._why = ""  # it waits
         self._state = common_pb2.QUEUED
 
     def feed(self, view: views.View) -> None:
         """Take up what happened."""
         match view:
             case views.TextPiece():
-                self._speech += view.text
-                self._stage, self._state = None, common_pb2.RUNNING
+                self._speaks(view.call_id)
+                self._speech = _newest(self._speech + view.text)
+                self._goes_on()
             case views.ThoughtPiece():
-                self._thoughts += view.text
+                self._speaks(view.call_id)
+                self._thoughts = (self._thoughts + view.text)[-4 * THOUGHT_UNITS :]
             case views.TextDropped():
                 self._speech = ""
             case views.AnswerText():
-                self._speech = view.text
+                self._speech = _newest(view.text)
             case views.ToolStarted() | views.ToolOutput() | views.ToolEnded():
                 self._tool(view)
             case views.PlanShown():
                 self._plan = view.steps
             case views.Progress():
-                self._stage, self._state = view, common_pb2.RUNNING
+                self._goes_on(view)
             case views.Notice():
                 self._notice = view.text
             case views.Waiting():
                 self._state, self._stage = view.state, None
-                self._notice = view.reason
+                self._why = view.reason
+            case views.ApprovalClosed():
+                self._goes_on()
             case (
                 views.TaskBegan()
                 | views.TextEnded()
                 | views.FilesChanged()
                 | views.ApprovalCard()
-                | views.ApprovalClosed()
                 | views.Ended()
             ):
                 pass
             case _:
                 typing.assert_never(view)
 
+    def _goes_on(self, stage: views.Progress | None = None) -> None:
+        self._state, self._stage, self._why = common_pb2.RUNNING, stage, ""
+
+    def _speaks(self, call_id: str) -> None:
+        """What another call says is a paragraph of its own; what it thinks is thought anew."""
+        if call_id == self._call_id:
+            return
+        self._call_id, self._thoughts = call_id, ""
+        if self._speech:
+            self._speech += "\n\n"
+
     def _tool(self, view: views.ToolStarted | views.ToolOutput | views.ToolEnded) -> None:
-        self._state, self._stage = common_pb2.RUNNING, None
+        self._goes_on()
         match view:
             case views.ToolStarted():
-                self._speech = ""
+                self._speech = self._ended = self._whole = ""
                 command = render.one_line(view.command or view.tool)
                 self._tools[view.call_id] = texts.TOOL_RUNNING.format(command=command)
                 self._output[view.call_id] = ""
@@ -80,7 +101,7 @@ class Preview:
             case views.ToolEnded():
                 self._tools[view.call_id] = tool_line(view)
                 self._output.pop(view.call_id, None)
-                self._whole = view.artifact_id
+                self._ended, self._whole = view.text, view.artifact_id
 
     def done(self) -> tuple[str, ...]:
         """The lines of the tools that were run, in order."""
@@ -95,16 +116,19 @@ class Preview:
             more = texts.TOOLS_MORE.format(count=len(lines) - TOOLS_SHOWN)
             lines = [more, *lines[-TOOLS_SHOWN:]]
         parts.append(rendering.plain("\n".join(lines)))
-        for output in self._output.values():
+        speaks = rendering.shows(self._speech)
+        outputs = [*self._output.values(), "" if speaks else self._ended]
+        for output in outputs:
             ending = render.tail(output) if output.strip() else ""
             parts.append(rendering.tail(rendering.marked(ending, "pre"), OUTPUT_UNITS))
         if self._shows_thoughts and self._thoughts.strip():
             thought = rendering.tail(rendering.plain(self._thoughts.strip()), THOUGHT_UNITS)
-            parts.append(rendering.quoted(thought))
-        if self._speech.strip():
+            title = rendering.marked(texts.THOUGHTS, "italic")
+            parts.append(rendering.quoted(rendering.joined([title, thought], "\n")))
+        if speaks:
             parts.append(rendering.tail(rendering.markdown(_closed(self._speech)), SPEECH_UNITS))
-        elif self._notice:
-            parts.append(rendering.plain(render.one_line(self._notice)))
+        for line in ("" if speaks else self._notice, self._why):
+            parts.append(rendering.plain(render.one_line(line)))
         whole = rendering.joined(parts)
         rows: tuple[tuple[outgoing.Button, ...], ...] = ()
         if self._whole:
@@ -116,13 +140,11 @@ class Preview:
     def _doing(self, elapsed_ms: int) -> outgoing.Text:
         if self._stage is not None:
             return rendering.marked(render.progress(self._stage), "italic")
-        if self._speech and not self._output:
-            return outgoing.Text("")
-        if self._state == common_pb2.QUEUED:
-            return rendering.marked(texts.QUEUED, "italic")
-        if self._state != common_pb2.RUNNING:
+        if self._state not in (common_pb2.QUEUED, common_pb2.RUNNING):
             return rendering.marked(render.state_name(self._state), "italic")
-        what = texts.WORKING
+        if rendering.shows(self._speech) and not self._output:
+            return outgoing.Text("")
+        what = texts.QUEUED if self._state == common_pb2.QUEUED else texts.WORKING
         if elapsed_ms >= 1000:
             what = texts.ELAPSED.format(what=what, seconds=elapsed_ms // 1000)
         return rendering.marked(what, "italic")
@@ -140,7 +162,32 @@ def _step(step: views.PlanStep) -> str:
     return render.step_line(step)
 
 
+def _newest(markdown: str) -> str:
+    """The last part of a long text, from the beginning of a line on, with its code block open."""
+    if len(markdown) <= SPEECH_CHARACTERS + SPEECH_UNITS:
+        return markdown
+    at = markdown.find("\n", len(markdown) - SPEECH_CHARACTERS) + 1
+    at = at or len(markdown) - SPEECH_CHARACTERS
+    fence = _open_fence(markdown[:at])
+    return f"{fence}\n{markdown[at:]}" if fence else markdown[at:]
+
+
+def _open_fence(markdown: str) -> str:
+    """The line that opens the code block in which a text ends; empty where it ends in none."""
+    opened, mark = "", ""
+    for line in markdown.split("\n"):
+        found = _FENCE.match(line)
+        if found is None:
+            continue
+        if not opened:
+            if found[1][0] == "~" or "`" not in found[2]:
+                opened, mark = line.strip(), found[1]
+        elif found[1].startswith(mark) and not found[2].strip():
+            opened = mark = ""
+    return opened
+
+
 def _closed(markdown: str) -> str:
     """Unfinished Markdown with its code block closed."""
-    fences = sum(line.lstrip().startswith("```") for line in markdown.split("\n"))
-    return f"{markdown}\n```" if fences % 2 else markdown
+    opened = _FENCE.match(_open_fence(markdown))
+    return f"{markdown}\n{opened[1]}" if opened else markdown
