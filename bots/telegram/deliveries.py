@@ -235,10 +235,10 @@ class Deliveries:
             announced = cards.announced(given.approval)
             actor.messages = [await self._send(given, announced, _Urgency.CARD)]
             await self._report(actor, given, channels_pb2.Delivery.SENT)
+        if card.document is not None:  # nobody can press before all can be read
+            await self._send_document(given, card.document)
         if actor.messages:
             await self._put(actor, given, 0, card.text, _Urgency.CARD)
-        if pending and card.document is not None:
-            await self._send_document(given, card.document)
         await self._report(actor, given, channels_pb2.Delivery.SHOWN)
 
     async def _notice(self, actor: "_Actor", given: _D) -> None:
