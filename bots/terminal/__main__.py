@@ -20,6 +20,7 @@ from bots.terminal import (
     commands,
     exchanges,
     faults,
+    files,
     permissions,
     presets,
     running,
@@ -352,6 +353,7 @@ def build() -> typer.Typer:
     app.command("undo", help=texts.HELP_UNDO)(_undo)
     app.command("feedback", help=texts.HELP_FEEDBACK)(_feedback)
     app.command("diff", help=texts.HELP_DIFF)(_diff)
+    files.add_commands(app)
     app.command("mode", help=texts.HELP_MODE)(_mode)
     app.command("secret", help=texts.HELP_SECRET)(_secret)
     app.add_typer(_conversation_commands(), name="conversations")

@@ -15,6 +15,8 @@ from proto.ducklm.v1 import (
     admin_pb2_grpc,
     approvals_pb2,
     approvals_pb2_grpc,
+    artifacts_pb2,
+    artifacts_pb2_grpc,
     common_pb2,
     conversations_pb2,
     conversations_pb2_grpc,
@@ -22,6 +24,8 @@ from proto.ducklm.v1 import (
     events_pb2_grpc,
     profiles_pb2,
     profiles_pb2_grpc,
+    projects_pb2,
+    projects_pb2_grpc,
     skills_pb2,
     skills_pb2_grpc,
     tasks_pb2,
@@ -80,6 +84,8 @@ class Client:
         self._events = events_pb2_grpc.EventsStub(channel)
         self._approvals = approvals_pb2_grpc.ApprovalsStub(channel)
         self._conversations = conversations_pb2_grpc.ConversationsStub(channel)
+        self._artifacts = artifacts_pb2_grpc.ArtifactsStub(channel)
+        self._projects = projects_pb2_grpc.ProjectsStub(channel)
         self._profiles = profiles_pb2_grpc.ProfilesStub(channel)
         self._skills = skills_pb2_grpc.SkillsStub(channel)
         self._admin = admin_pb2_grpc.AdminStub(channel)
@@ -211,6 +217,35 @@ class Client:
         try:
             for piece in self._conversations.Export(request, metadata=self._metadata):
                 yield piece.text
+        except grpc.RpcError as error:
+            raise faults.fault_of(error) from None
+
+    def put_artifact(self, parts: Iterator[bytes]) -> str:
+        """Keep bytes; their id."""
+        sent = (artifacts_pb2.PutArtifactRequest(data=part) for part in parts)
+        try:
+            return self._artifacts.Put(sent, metadata=self._metadata).artifact_id
+        except grpc.RpcError as error:
+            raise faults.fault_of(error) from None
+
+    def put_file(
+        self, project: str, artifact_id: str, name: str, key: str
+    ) -> projects_pb2.ProjectFile:
+        request = projects_pb2.PutFileRequest(
+            project=project, artifact_id=artifact_id, name=name, origin=_origin(), client_key=key
+        )
+        return self._call(self._projects.PutFile, request)
+
+    def files(self, project: str, path: str) -> projects_pb2.ListFilesResponse:
+        request = projects_pb2.ListFilesRequest(project=project, path=path)
+        return self._call(self._projects.ListFiles, request)
+
+    def file(self, project: str, path: str) -> Iterator[bytes]:
+        """The pieces of a file of a project."""
+        request = projects_pb2.GetFileRequest(project=project, path=path)
+        try:
+            for piece in self._projects.GetFile(request, metadata=self._metadata):
+                yield piece.data
         except grpc.RpcError as error:
             raise faults.fault_of(error) from None
 

@@ -7,7 +7,6 @@ overwritten, and one that did not come whole is not left.
 import contextlib
 import os
 import pathlib
-import stat
 import typing
 from collections.abc import Iterator
 
@@ -20,9 +19,7 @@ from proto.ducklm.v1 import projects_pb2
 _PART_BYTES: typing.Final = 256 * 1024
 _OWN_FILE: typing.Final = 0o600
 
-_Project = typing.Annotated[
-    str, typer.Option("--project", metavar="NAME", help=texts.HELP_PROJECT)
-]
+_Project = typing.Annotated[str, typer.Option("--project", metavar="NAME", help=texts.HELP_PROJECT)]
 _Folder = typing.Annotated[str, typer.Argument(metavar="[PATH]", help=texts.HELP_FILES_PATH)]
 _Path = typing.Annotated[str, typer.Argument(metavar="PATH", help=texts.HELP_GET_PATH)]
 _File = typing.Annotated[str, typer.Argument(metavar="FILE", help=texts.HELP_PUT_FILE)]
@@ -49,9 +46,7 @@ def _line(row: projects_pb2.ProjectFile) -> str:
 def put(session: world.Session, project: str, path: str, as_json: bool) -> faults.Exit:
     """Put a file of the person's into a project; its path there goes to stdout."""
     source = pathlib.Path(path).expanduser()
-    with _told(source, texts.FILE_UNREADABLE):
-        opened = os.open(source, os.O_RDONLY | os.O_NONBLOCK)
-    with os.fdopen(opened, "rb") if _is_plain(opened) else _refused(opened, source) as file:
+    with _told(source, texts.FILE_UNREADABLE), source.open("rb") as file:
         artifact_id = session.client.put_artifact(_parts(file))
     key = session.world.new_key()
     row = session.client.put_file(project, artifact_id, source.name, key)
@@ -75,3 +70,45 @@ def get(session: world.Session, project: str, path: str, output: str) -> faults.
             undo.pop_all()
     session.console.say(texts.EXPORTED.format(path=render.one_line(str(target))))
     return faults.Exit.OK
+
+
+def _parts(file: typing.BinaryIO) -> Iterator[bytes]:
+    while part := file.read(_PART_BYTES):
+        yield part
+
+
+@contextlib.contextmanager
+def _told(path: pathlib.Path, sentence: str) -> Iterator[None]:
+    """Say what the system does not let be done with a file of the person's."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or texts.REASON_UNKNOWN
+        shown = render.one_line(str(path))
+        raise faults.UsageFault(sentence.format(path=shown, why=why)) from None
+
+
+def _files(
+    context: typer.Context,
+    path: _Folder = "",
+    project: _Project = "",
+    as_json: running.Json = False,
+) -> None:
+    running.with_session(context, lambda session: show(session, project, path, as_json))
+
+
+def _put(
+    context: typer.Context, path: _File, project: _Project = "", as_json: running.Json = False
+) -> None:
+    running.with_session(context, lambda session: put(session, project, path, as_json))
+
+
+def _get(context: typer.Context, path: _Path, project: _Project = "", output: _Output = "") -> None:
+    running.with_session(context, lambda session: get(session, project, path, output))
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.command("files", help=texts.HELP_FILES)(_files)
+    app.command("put", help=texts.HELP_PUT)(_put)
+    app.command("get", help=texts.HELP_GET)(_get)
