@@ -15,7 +15,6 @@ class Form:
 
     name: str
     usage: str
-    help: str
     takes: Callable[[str], bool]
 
 
@@ -51,33 +50,45 @@ def _feedback(argument: str) -> bool:
 
 
 FORMS: typing.Final = (
-    Form("help", "/help", "What I can do", _nothing),
-    Form("new", "/new", "Begin a new conversation here", _nothing),
-    Form("stop", "/stop", "Stop what runs or waits here", _nothing),
-    Form("status", "/status", "How the daemon is", _nothing),
-    Form("tasks", "/tasks", "The last tasks of this conversation", _nothing),
-    Form("approvals", "/approvals", "What waits for a yes or a no", _nothing),
-    Form(
-        "mode",
-        "/mode [plan|build|yolo]",
-        "How much I may do unasked",
-        _one_of("plan", "build", "yolo"),
-    ),
-    Form("project", "/project [name]", "The folder that this conversation works in", _anything),
-    Form("files", "/files [path]", "The project's files; a file's path sends it", _anything),
-    Form("diff", "/diff", "What the last task changed", _nothing),
-    Form("compact", "/compact", "Have what was said summarized", _nothing),
-    Form("feedback", "/feedback good|bad [why]", "What the last answer was worth", _feedback),
-    Form("export", "/export [md|json]", "This conversation as a file", _one_of("md", "json")),
-    Form("undo", "/undo", "Take back the last message and its changes", _nothing),
-    Form("settings", "/settings", "How this conversation works", _nothing),
+    Form("help", "/help", _nothing),
+    Form("new", "/new", _nothing),
+    Form("stop", "/stop", _nothing),
+    Form("status", "/status", _nothing),
+    Form("tasks", "/tasks", _nothing),
+    Form("approvals", "/approvals", _nothing),
+    Form("mode", "/mode [plan|build|yolo]", _one_of("plan", "build", "yolo")),
+    Form("project", "/project [name]", _anything),
+    Form("files", "/files [path]", _anything),
+    Form("diff", "/diff", _nothing),
+    Form("compact", "/compact", _nothing),
+    Form("feedback", "/feedback good|bad [why]", _feedback),
+    Form("export", "/export [md|json]", _one_of("md", "json")),
+    Form("undo", "/undo", _nothing),
+    Form("settings", "/settings", _nothing),
 )
+HELPS = {
+    "help": "What I can do",
+    "new": "Begin a new conversation here",
+    "stop": "Stop what runs or waits here",
+    "status": "How the daemon is",
+    "tasks": "The last tasks of this conversation",
+    "approvals": "What waits for a yes or a no",
+    "mode": "How much I may do unasked",
+    "project": "The folder that this conversation works in",
+    "files": "The project's files; a file's path sends it",
+    "diff": "What the last task changed",
+    "compact": "Have what was said summarized",
+    "feedback": "What the last answer was worth",
+    "export": "This conversation as a file",
+    "undo": "Take back the last message and its changes",
+    "settings": "How this conversation works",
+}
 _BY_NAME: typing.Final = {form.name: form for form in FORMS}
 _START: typing.Final = "start"  # what Telegram sends when somebody opens the chat
-HELP: typing.Final = "Write what you want done. Or:\n\n{lines}"
-_LINE: typing.Final = "{usage} – {help}"
-_UNKNOWN: typing.Final = "I know no /{name}. /help lists what I know."
-_USAGE: typing.Final = "Write it like this: {usage}"
+HELP = "Write what you want done. Or:\n\n{lines}"
+LINE = "{usage} – {help}"
+UNKNOWN = "I know no /{name}. /help lists what I know."
+USAGE = "Write it like this: {usage}"
 
 
 def parse(text: str, bot: str = "") -> Command | Teaching | None:
@@ -97,18 +108,18 @@ def parse(text: str, bot: str = "") -> Command | Teaching | None:
         return Command("help")
     form = _BY_NAME.get(name)
     if form is None:
-        return Teaching(_UNKNOWN.format(name=name))
+        return Teaching(UNKNOWN.format(name=name))
     if not form.takes(argument):
-        return Teaching(_USAGE.format(usage=form.usage))
+        return Teaching(USAGE.format(usage=form.usage))
     return Command(name, argument)
 
 
 def help_text() -> str:
     """Every command with what it does."""
-    lines = "\n".join(_LINE.format(usage=form.usage, help=form.help) for form in FORMS)
+    lines = "\n".join(LINE.format(usage=form.usage, help=HELPS[form.name]) for form in FORMS)
     return HELP.format(lines=lines)
 
 
 def menu() -> list[tuple[str, str]]:
     """The commands as platforms list them."""
-    return [(form.name, form.help) for form in FORMS]
+    return [(form.name, HELPS[form.name]) for form in FORMS]

@@ -15,7 +15,7 @@ import typing
 import grpc
 import structlog
 
-from bots import client, commands, config
+from bots import catalogue, client, commands, config, texts as common_texts
 from bots.telegram import calls, config as settings, deliveries, lanes, polling, texts, updates
 from proto.ducklm.v1 import channels_pb2, common_pb2
 
@@ -25,6 +25,7 @@ USAGE: typing.Final = 2
 END_S: typing.Final = 4.0
 NETWORK_PAUSE_S: typing.Final = 3.0
 MENU: typing.Final = "menu"
+WORDS: typing.Final = {"common": common_texts, "commands": commands, "telegram": texts}
 
 _log = structlog.get_logger("bots.telegram")
 
@@ -42,6 +43,7 @@ def _main() -> int:
     _set_up_logs()
     try:
         chosen = settings.read(os.environ, pathlib.Path.home())
+        catalogue.load(chosen.language, settings.languages(os.environ, pathlib.Path.home()), WORDS)
         asyncio.run(_serve(chosen))
     except (config.ConfigError, _Stop) as error:
         sys.stderr.write(f"ducklm-telegram: {error}\n")

@@ -30,6 +30,7 @@ class Settings:
     daemon: client.Place
     poll_seconds: int
     show_thinking: bool
+    language: str = ""
 
 
 def read(environ: Mapping[str, str], home: pathlib.Path) -> Settings:
@@ -59,6 +60,7 @@ def read(environ: Mapping[str, str], home: pathlib.Path) -> Settings:
         daemon=client.Place(address, daemon_token, ca),
         poll_seconds=int(str(said["poll_seconds"])),
         show_thinking=said["show_thinking"] is True,
+        language=str(said["language"]),
     )
 
 
@@ -71,6 +73,12 @@ def bot_token(environ: Mapping[str, str], home: pathlib.Path) -> str:
     if not _TOKEN.fullmatch(token):
         raise config.ConfigError(texts.BAD_BOT_TOKEN)
     return token
+
+
+def languages(environ: Mapping[str, str], home: pathlib.Path) -> tuple[pathlib.Path, ...]:
+    """The folders of catalogues: the owner's, then the packaged one."""
+    packaged = pathlib.Path(str(resources.files("config"))) / "languages"
+    return config_folder(environ, home) / "languages", packaged
 
 
 def config_folder(environ: Mapping[str, str], home: pathlib.Path) -> pathlib.Path:
