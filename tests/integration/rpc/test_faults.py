@@ -13,7 +13,7 @@ import pytest
 import structlog.testing
 
 from daemon.decide import turn
-from daemon.domain import decisions, errors, inputs, world
+from daemon.domain import decisions, deliveries, errors, events, ids, inputs, world
 from daemon.rpc import backend
 from daemon.runtime import bus, clock, contents, inbox
 from daemon.storage import in_memory
@@ -170,12 +170,27 @@ async def test_a_correlation_id_that_is_none_is_replaced(given: str, folder: pat
         assert re.fullmatch(r"[0-9a-f]{32}", said.metadata["x-correlation-id"])
 
 
+POSTED = events.Recorded(
+    1,
+    1,
+    None,
+    ids.ConversationId(""),
+    "",
+    events.NoticePosted(
+        delivery_id=ids.DeliveryId("d"),
+        target=deliveries.Target(account="telegram:7", chat="1"),
+        text=None,
+    ),
+)
+
+
 @pytest.mark.parametrize("method", EVERY, ids=methods.short)
 async def test_a_token_without_the_scope_may_not(
     method: methods.Method, folder: pathlib.Path
 ) -> None:
     needed = served.scope(method)
     store: typing.Any = in_memory.InMemoryStore()
+    await store.commit([POSTED], [])  # so that a stream of deliveries has a first one
     backing = broken(lambda: RuntimeError(SECRET))
     backing = dataclasses.replace(backing, store=store)
     look = served.Look(folder)
