@@ -11,6 +11,7 @@ import time
 import typing
 from collections.abc import Callable
 
+PATIENCE_S = 50.0  # a machine that does much else takes its time
 Json = dict[str, typing.Any]
 BOT = {"id": 77, "is_bot": True, "first_name": "Duck", "username": "duck_bot"}
 GROUP_ANONYMOUS_BOT = {
@@ -235,7 +236,7 @@ class World:
                 if one.chat == chat and not one.deleted and own in (None, one.own)
             ]
 
-    def until(self, wanted: Callable[[], typing.Any], limit_s: float = 20.0) -> typing.Any:
+    def until(self, wanted: Callable[[], typing.Any], limit_s: float = PATIENCE_S) -> typing.Any:
         """Wait until something holds; returns it, or fails with what there is."""
         end_s = time.monotonic() + limit_s
         with self.changed:
@@ -247,7 +248,7 @@ class World:
                 self.changed.wait(min(left_s, 0.2))
             return found
 
-    def message(self, chat: str, part: str, limit_s: float = 20.0) -> Shown:
+    def message(self, chat: str, part: str, limit_s: float = PATIENCE_S) -> Shown:
         """The newest message of the bot's in a chat that says so now."""
 
         def find() -> Shown | None:
@@ -257,7 +258,7 @@ class World:
         shown: Shown = self.until(find, limit_s)
         return shown
 
-    def card(self, chat: str, part: str = "", limit_s: float = 20.0) -> Shown:
+    def card(self, chat: str, part: str = "", limit_s: float = PATIENCE_S) -> Shown:
         """The newest message with buttons that says so."""
 
         def find() -> Shown | None:
@@ -267,7 +268,7 @@ class World:
         shown: Shown = self.until(find, limit_s)
         return shown
 
-    def toast(self, press_id: str, limit_s: float = 10.0) -> Toast:
+    def toast(self, press_id: str, limit_s: float = PATIENCE_S) -> Toast:
         """How a press was answered."""
         found: Toast = self.until(lambda: self.toasts.get(press_id), limit_s)
         return found
