@@ -18,6 +18,10 @@ _SEEDS_DRAWN = 64
 class SystemClock:
     """The machine's clock."""
 
+    def __init__(self) -> None:
+        self._offset_asked = -1
+        self._offset_minutes = 0
+
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
 
@@ -25,7 +29,11 @@ class SystemClock:
         return time.monotonic_ns() // 1_000_000
 
     def utc_offset_minutes(self) -> int:
-        return time.localtime().tm_gmtoff // 60
+        minute = int(time.time()) // 60  # it changes at the full minute, and is asked for often
+        if minute != self._offset_asked:
+            self._offset_asked = minute
+            self._offset_minutes = time.localtime().tm_gmtoff // 60
+        return self._offset_minutes
 
 
 class SystemChance:

@@ -11,6 +11,20 @@ from typing import Protocol
 from daemon.domain import deliveries, events, ids, principals, state, views
 from daemon.storage import rows, task_row
 
+CHANGERS = frozenset(
+    {
+        events.TaskSubmitted,
+        events.TaskStateChanged,
+        events.ApprovalRequested,
+        events.ApprovalResolved,
+        events.DeliveryReported,
+        events.NoticePosted,
+        events.ChatMoved,
+        events.PairingRequested,
+        events.PairingDecided,
+    }
+)
+"""The events that change any of these rows."""
 _TOLD_WAITING = state.WAITING - {state.TaskState.AWAITING_APPROVAL}
 
 
@@ -34,6 +48,8 @@ def named(known: rows.Rows, recorded: Sequence[events.Recorded]) -> set[ids.Deli
     """The rows that these events build on, as far as the rows known before them tell."""
     found: set[ids.DeliveryId] = set()
     for one in recorded:
+        if type(one.event) not in CHANGERS:
+            continue
         match one.event:
             case events.TaskStateChanged(task_id=task_id):
                 row = known.tasks.get(task_id)

@@ -182,7 +182,8 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
                 draft.changed.approvals[approval_id] = approval.but({"places": places})
         case _:
             _think(draft, event, one)
-    delivery_rows.apply(draft, one)
+    if type(event) in delivery_rows.CHANGERS:
+        delivery_rows.apply(draft, one)
     if one.conversation_id:
         draft.conversation(one.conversation_id)
 

@@ -78,6 +78,11 @@ MOVED = events.ChatMoved(
     approvals=(A,),
     deliveries=(ids.DeliveryId(OWN), ids.DeliveryId(f"{CARD}.0")),
 )
+POSTED = events.NoticePosted(
+    delivery_id=ids.DeliveryId("delivery-1"),
+    target=deliveries.Target(account="telegram:77", chat="-100"),
+    text=ids.ContentId("text"),
+)
 PAIRING = f"pairing.{PERSON}.123456"
 
 
@@ -139,6 +144,10 @@ def pairing(decided: bool) -> list[events.Event]:
         (
             [*RUN, *asked("telegram:77/-100/4"), reported(f"{CARD}.0", 1, D.SHOWN, "9"), MOVED],
             [f"{OWN} preview 2 pending", f"{CARD}.0 approval 2 pending"],
+        ),
+        (
+            [POSTED, reported("delivery-1", 1, D.GONE)],
+            ["delivery-1 notice 1 gone"],
         ),
         (pairing(False), [f"{PAIRING}.0 notice 1 pending", f"{PAIRING}.1 notice 1 pending"]),
         (pairing(True), [f"{PAIRING}.0 notice 2 pending", f"{PAIRING}.1 notice 2 pending"]),
