@@ -21,6 +21,7 @@ from bots.terminal import (
     exchanges,
     faults,
     files,
+    people,
     permissions,
     presets,
     running,
@@ -361,6 +362,7 @@ def build() -> typer.Typer:
     app.add_typer(presets.skill_commands(), name="skills")
     app.add_typer(_grant_commands(), name="grants")
     app.add_typer(_token_commands(), name="token")
+    app.add_typer(people.commands(), name="people")
     return app
 
 

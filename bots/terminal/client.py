@@ -17,6 +17,8 @@ from proto.ducklm.v1 import (
     approvals_pb2_grpc,
     artifacts_pb2,
     artifacts_pb2_grpc,
+    channels_pb2,
+    channels_pb2_grpc,
     common_pb2,
     conversations_pb2,
     conversations_pb2_grpc,
@@ -89,6 +91,7 @@ class Client:
         self._profiles = profiles_pb2_grpc.ProfilesStub(channel)
         self._skills = skills_pb2_grpc.SkillsStub(channel)
         self._admin = admin_pb2_grpc.AdminStub(channel)
+        self._channels = channels_pb2_grpc.ChannelsStub(channel)
 
     def _call(self, method: "grpc.UnaryUnaryMultiCallable[_Q, _R]", request: _Q) -> _R:
         try:
@@ -248,6 +251,21 @@ class Client:
                 yield piece.data
         except grpc.RpcError as error:
             raise faults.fault_of(error) from None
+
+    def people(self) -> Sequence[channels_pb2.Person]:
+        """All that asked to talk through bots, and those that the settings name."""
+        return self._call(self._channels.ListPeople, channels_pb2.ListPeopleRequest()).people
+
+    def decide_pairing(self, who: str, allow: bool, key: str) -> channels_pb2.Person:
+        """Let somebody in or not; `who` is a principal, or the code of a request."""
+        request = channels_pb2.DecidePairingRequest(
+            principal=who if ":" in who else "",
+            code="" if ":" in who else who,
+            allow=allow,
+            origin=_origin(),
+            client_key=key,
+        )
+        return self._call(self._channels.DecidePairing, request)
 
     def profiles(self) -> Sequence[profiles_pb2.NamedProfile]:
         """Every profile, by name."""
