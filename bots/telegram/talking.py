@@ -6,14 +6,14 @@ else, and that all that is written because of a message is written once.
 
 import typing
 
-import structlog
-
 from bots import client, commands
 from bots.telegram import calls, commanding, replies, texts, updates
 from proto.ducklm.v1 import approvals_pb2, channels_pb2, projects_pb2, tasks_pb2
 
 MEGABYTE: typing.Final = 1024 * 1024
-_log = structlog.get_logger(__name__)
+SECRETS: typing.Final = "secrets"
+SECRETS_KEPT: typing.Final = 50
+DOWNLOAD_TRIES: typing.Final = 3
 
 
 class Talking:
@@ -23,6 +23,8 @@ class Talking:
         self._daemon = daemon
         self._api = api
         self._bot = bot
+        self._secrets: dict[str, str] | None = None  # the keys of messages that were one, and whose
+        self._failed = ("", 0)  # the key of a message whose file did not come, and how often
 
     async def hear(self, message: updates.Message, key: str) -> None:
         """Do what a message asks for; raises CallFault where the daemon is away."""
@@ -36,8 +38,9 @@ class Talking:
             return
         command = commands.parse(message.text, self._bot.username)
         try:
-            if look.secret_task_id and message.private and not command and message.text:
-                await self._secret(chat, message, look.secret_task_id)
+            secret_of = await self._secret_of(message, look, command, key)
+            if secret_of:
+                await self._secret(chat, message, secret_of)
             elif look.replied_to.HasField("approval") and look.replied_to.text and not command:
                 await self._reason(chat, message, look.replied_to.approval)
             elif isinstance(command, commands.Teaching):
@@ -56,10 +59,40 @@ class Talking:
             origin=message.origin, name=message.name, client_key=f"{chat.key} pair"
         )
         person = await self._daemon.call(self._daemon.channels.Pair, request)
+        once = replies.Chat(self._daemon, message.origin, f"{message.origin.principal} strange")
         if person.state == channels_pb2.Person.ASKED:
-            await chat.say(texts.HELLO_STRANGER.format(code=person.code))
+            await once.say(texts.HELLO_STRANGER.format(code=person.code), part=person.code)
         else:
-            await chat.say(texts.STILL_STRANGER)
+            await once.say(texts.STILL_STRANGER, part="still")
+
+    async def _secret_of(
+        self,
+        message: updates.Message,
+        look: channels_pb2.LookResponse,
+        command: commands.Command | commands.Teaching | None,
+        key: str,
+    ) -> str:
+        """The task for which a message is a secret; empty where it is none.
+
+        It is kept which message was one before it is used: were it heard again, because the bot
+        died meanwhile, it must not be taken for something said.
+        """
+        if not message.private or not message.text or isinstance(command, commands.Command):
+            return ""
+        if self._secrets is None:
+            asked = channels_pb2.GetCursorRequest(name=SECRETS)
+            found = await self._daemon.call(self._daemon.channels.GetCursor, asked)
+            pairs = (one.partition("=") for one in found.value.split())
+            self._secrets = {known: task_id for known, _, task_id in pairs}
+        known = self._secrets.get(key, "")
+        if known or not look.secret_task_id:
+            return known
+        kept = dict([*self._secrets.items(), (key, look.secret_task_id)][-SECRETS_KEPT:])
+        value = " ".join(f"{one}={task_id}" for one, task_id in kept.items())
+        keep = channels_pb2.SetCursorRequest(name=SECRETS, value=value)
+        await self._daemon.call(self._daemon.channels.SetCursor, keep)
+        self._secrets = kept
+        return look.secret_task_id
 
     async def _secret(self, chat: replies.Chat, message: updates.Message, task_id: str) -> None:
         """Delete the message first: it must not stand there any longer than it has to."""
@@ -120,6 +153,8 @@ class Talking:
         self, chat: replies.Chat, message: updates.Message, look: channels_pb2.LookResponse
     ) -> list[tuple[str, str]]:
         """The files of a message, in the project's folder: path and artifact of each."""
+        if not message.files:
+            return []
         put: list[tuple[str, str]] = []
         folder = await commanding.folder(self._daemon, look)
         for number, file in enumerate(message.files):
@@ -129,7 +164,7 @@ class Talking:
                     texts.TOO_BIG.format(name=file.name, most=most), part=f"too big {number}"
                 )
                 continue
-            artifact_id = await chat.keep(await self._download(file))
+            artifact_id = await chat.keep(await self._download(file, chat.key))
             request = projects_pb2.PutFileRequest(
                 artifact_id=artifact_id,
                 name=file.name,
@@ -141,8 +176,18 @@ class Talking:
             put.append((kept.path, artifact_id))
         return put
 
-    async def _download(self, file: updates.File) -> bytes:
+    async def _download(self, file: updates.File, key: str) -> bytes:
+        """The bytes of a file; raises CallFault where they are not to be had."""
         try:
             return await self._api.download(file.file_id)
-        except calls.Refused as refused:
-            raise client.CallFault(client.REFUSED, str(refused)) from None
+        except calls.Unauthorized:
+            raise
+        except calls.Unreachable:
+            before, times = self._failed
+            self._failed = (key, times + 1 if before == key else 1)
+            if self._failed[1] < DOWNLOAD_TRIES:
+                raise
+        except calls.Fault:
+            pass  # said below, in words that help more than Telegram's
+        said = texts.FILE_NOT_GIVEN.format(name=file.name)
+        raise client.CallFault(client.REFUSED, said)

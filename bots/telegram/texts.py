@@ -76,7 +76,9 @@ HELLO_STRANGER = (
 STILL_STRANGER = "My owner has not let you in."
 ANONYMOUS = "I answer people, not anonymous admins: turn off “Remain anonymous”."
 AWAY = "I cannot reach my daemon just now. What you write is kept and handled when it is back."
+SLOW_TOAST = "I am at it."
 AWAY_TOAST = "Not reachable just now. It counts as soon as the daemon is back."
+BROKE = "Something in me broke with that. It is in my log; try it in other words."
 NOT_OURS = "This button is none of mine."
 PRESSED = {
     "ALLOWED": "Allowed.",
@@ -124,6 +126,7 @@ VOICE = (
 )
 CANNOT_SEE = "The picture is kept, but no model here can see pictures."
 TOO_BIG = "{name} is too big: at most {most} MB can be sent to me."
+FILE_NOT_GIVEN = "Telegram did not give me {name}. Send it again, please."
 FILE_ALONE = "Here are files: {names}"
 SECRET_TAKEN = "Taken, used once, and your message is deleted."
 SECRET_NOT_DELETED = "Taken. I could not delete your message: delete it yourself."

@@ -1,0 +1,201 @@
+"""What becomes of what people say: who is heard, what is a secret, and what happens once."""
+
+import typing
+
+import pytest
+
+from bots import client
+from bots.telegram import calls, talking, texts, updates
+from proto.ducklm.v1 import approvals_pb2, channels_pb2, common_pb2, tasks_pb2
+from tests.unit.bots.telegram import receiving
+
+BOT = updates.Bot("77", "duck_bot")
+LOOK = "channels.Look"
+GROUP = "-1001"
+Fields = dict[str, typing.Any] | None
+LIVE = [tasks_pb2.Task(task_id="t-1"), tasks_pb2.Task(task_id="t-2")]
+ASKED = channels_pb2.Delivery(text="Why not?", approval=approvals_pb2.Approval(approval_id="a-1"))
+
+
+class Stage:
+    """One bot's talking, which may die and begin again beside the same daemon."""
+
+    def __init__(self) -> None:
+        self.daemon = receiving.Daemon()
+        self.api = receiving.Api()
+        self.person = receiving.Person()
+        self.begin()
+
+    def begin(self) -> None:
+        self.talking = talking.Talking(self.daemon, self.api, BOT)
+
+    async def hear(self, text: str = "", chat: str = "", more: Fields = None) -> None:
+        await self.again(self.message(text, chat, more))
+
+    def message(self, text: str = "", chat: str = "", more: Fields = None) -> updates.Message:
+        incoming = updates.read(self.person.says(text, chat, more), BOT)
+        assert isinstance(incoming, updates.Message)
+        return incoming
+
+    async def again(self, message: updates.Message) -> None:
+        await self.talking.hear(message, f"telegram:77:{message.origin.message_id}")
+
+    def told(self) -> list[str]:
+        return self.daemon.lines(LOOK, "channels.GetCursor", "channels.SetCursor")
+
+
+Looks = dict[str, typing.Any]
+SAYS: list[tuple[str, Looks, list[str]]] = [
+    ("hello", {}, ["tasks.Submit “hello”"]),
+    ("/nonsense", {}, ["channels.Post I know no /nonsense. /help lists what I know."]),
+    ("/stop", {}, ["channels.Post Nothing runs or waits here."]),
+    (
+        "/stop",
+        {"live_tasks": LIVE},
+        ["tasks.Cancel t-1", "tasks.Cancel t-2", "channels.Post Stopped: 2."],
+    ),
+    ("/new", {}, ["conversations.Create", "channels.Post A new conversation begins here."]),
+    ("because", {"replied_to": ASKED}, ["approvals.Resolve a-1 DENY because"]),
+    ("/stop", {"replied_to": ASKED}, ["channels.Post Nothing runs or waits here."]),
+    (
+        "pass word",
+        {"secret_task_id": "t-1"},
+        ["approvals.ProvideSecret t-1 pass word", f"channels.Post {texts.SECRET_TAKEN}"],
+    ),
+    (
+        "/Secret1",
+        {"secret_task_id": "t-1"},
+        ["approvals.ProvideSecret t-1 /Secret1", f"channels.Post {texts.SECRET_TAKEN}"],
+    ),
+    (
+        "/stop it!",
+        {"secret_task_id": "t-1"},
+        ["approvals.ProvideSecret t-1 /stop it!", f"channels.Post {texts.SECRET_TAKEN}"],
+    ),
+    (
+        "/stop",
+        {"secret_task_id": "t-1", "live_tasks": LIVE[:1]},
+        ["tasks.Cancel t-1", "channels.Post Stopped: 1."],
+    ),
+]
+
+
+@pytest.mark.spec("B-05")
+@pytest.mark.parametrize(("text", "look", "told"), SAYS)
+async def test_what_is_said_in_private(text: str, look: Looks, told: list[str]) -> None:
+    stage = Stage()
+    stage.daemon.look = channels_pb2.LookResponse(allowed=True, **look)
+    await stage.hear(text)
+    assert stage.told() == told
+    deletes = [one for one in stage.api.log if one.startswith("delete")]
+    assert bool(deletes) == any("ProvideSecret" in one for one in told)
+
+
+async def test_nobody_gives_a_secret_in_a_group() -> None:
+    stage = Stage()
+    stage.daemon.look.secret_task_id = "t-1"
+    await stage.hear("@duck_bot hello", chat=GROUP)
+    assert stage.told() == ["tasks.Submit “hello”"]
+    assert stage.api.log == []
+
+
+@pytest.mark.spec("D-15")
+@pytest.mark.parametrize("dies_in", ["approvals.ProvideSecret", "channels.Post", ""])
+async def test_a_secret_that_is_heard_again_is_said_to_nobody(dies_in: str) -> None:
+    """The daemon goes away, or the bot dies before Telegram knows that the update was handled."""
+    stage = Stage()
+    stage.daemon.look.secret_task_id = "t-1"
+    message = stage.message("pass word")
+    if dies_in:
+        stage.daemon.faults[dies_in] = [receiving.AWAY]
+        with pytest.raises(client.CallFault):
+            await stage.again(message)
+    else:
+        await stage.again(message)
+    stage.begin()
+    await stage.again(message)
+    assert stage.told() == [
+        "approvals.ProvideSecret t-1 pass word",
+        f"channels.Post {texts.SECRET_TAKEN}",
+    ]
+    await stage.hear("and now?")
+    assert stage.told()[2:] == ["tasks.Submit “and now?”"]
+    assert "pass" not in str(stage.daemon.cursors)
+
+
+async def test_which_messages_were_secrets_is_kept_of_the_newest_only() -> None:
+    stage = Stage()
+    stage.person.number = 10**9
+    for _ in range(3 * talking.SECRETS_KEPT):
+        stage.daemon.look.secret_task_id = f"task-{'f' * 32}"
+        await stage.hear("pass word")
+    kept = stage.daemon.cursors[talking.SECRETS]
+    assert len(kept.split()) == talking.SECRETS_KEPT
+    assert len(kept) <= 4096  # what the daemon keeps under a name
+
+
+@pytest.mark.spec("B-03")
+async def test_a_stranger_is_told_the_code_once_and_not_heard() -> None:
+    stage = Stage()
+    stage.daemon.look.allowed = False
+    for text in ("hello", "/stop", "hello?"):
+        await stage.hear(text)
+    await stage.hear("@duck_bot hello", chat=GROUP)
+    code = texts.HELLO_STRANGER.format(code="1234")
+    assert stage.told() == ["channels.Pair", f"channels.Post {code}"]
+    posts = [one for method, one in stage.daemon.asked if method == "channels.Post"]
+    assert len({one.client_key for one in posts}) == 1
+    stage.daemon.person.code = "5678"
+    await stage.hear("hello again")
+    stage.daemon.person.state = channels_pb2.Person.REFUSED
+    await stage.hear("hello again")
+    assert stage.told()[2:] == [
+        f"channels.Post {texts.HELLO_STRANGER.format(code='5678')}",
+        f"channels.Post {texts.STILL_STRANGER}",
+    ]
+
+
+async def test_a_refusal_of_the_daemon_is_told_in_its_words() -> None:
+    stage = Stage()
+    stage.daemon.faults["tasks.Submit"] = [receiving.NO]
+    await stage.hear("hello")
+    assert stage.told()[-1] == "channels.Post Only an owner may."
+
+
+@pytest.mark.spec("K-15")
+async def test_files_are_kept_before_they_are_spoken_of() -> None:
+    stage = Stage()
+    await stage.hear(more=receiving.document("a.pdf", "look"))
+    await stage.hear(more=receiving.document("b.pdf", size=calls.FILE_BYTES + 1))
+    await stage.hear(more=receiving.document("c.pdf"))
+    assert stage.daemon.lines(LOOK, "channels.GetCursor", "conversations.Get") == [
+        "artifacts.Put",
+        "projects.PutFile",
+        "tasks.Submit “look” incoming/a.pdf",
+        "channels.Post b.pdf is too big: at most 20 MB can be sent to me.",
+        "tasks.Submit “Here are files: incoming/c.pdf” incoming/c.pdf",
+    ]
+
+
+async def test_a_file_that_does_not_come_is_told_and_waited_for_no_longer() -> None:
+    stage = Stage()
+    stage.api.files = {"lost": [calls.Unreachable("x")], "gone": [calls.TooMany(1000)]}
+    lost = stage.message(more=receiving.document("a.pdf", "look", file_id="lost"))
+    for _ in range(talking.DOWNLOAD_TRIES - 1):
+        with pytest.raises(calls.Unreachable):
+            await stage.again(lost)
+    await stage.again(lost)
+    await stage.hear(more=receiving.document("b.pdf", "look", file_id="gone"))
+    assert stage.daemon.lines(LOOK, "channels.GetCursor", "conversations.Get") == [
+        f"channels.Post {texts.FILE_NOT_GIVEN.format(name=name)}" for name in ("a.pdf", "b.pdf")
+    ]
+
+
+async def test_an_origin_says_who_where_and_whether_it_is_their_own() -> None:
+    stage = Stage()
+    forward = {"type": "hidden_user", "date": 1, "sender_user_name": "M"}
+    await stage.hear("@duck_bot hi", GROUP, {"forward_origin": forward})
+    (origin,) = [one.origin for method, one in stage.daemon.asked if method == "tasks.Submit"]
+    assert origin == common_pb2.Origin(
+        principal="telegram:77:5", chat=GROUP, message_id="101", forwarded=True, speaker="Ann"
+    )
