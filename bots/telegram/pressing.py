@@ -6,6 +6,7 @@ is believed: whose it is and where it was made is what Telegram says.
 
 import asyncio
 import typing
+from collections.abc import Coroutine
 
 import structlog
 
@@ -30,6 +31,7 @@ from proto.ducklm.v1 import (
 )
 
 TOAST_CHARS: typing.Final = 190
+SOON_S: typing.Final = 0.9  # after which a presser is told that it is worked on
 _log = structlog.get_logger(__name__)
 
 
@@ -40,10 +42,18 @@ class Pressing:
         self._daemon = daemon
         self._api = api
         self._lanes = sending
-        self._toasts: set[asyncio.Task[None]] = set()
+        self._aside: set[asyncio.Task[None]] = set()
+        self._slow: dict[str, asyncio.TimerHandle] = {}
+
+    def expect(self, press_id: str) -> None:
+        """Have a press answered soon, whatever its turn and the daemon take."""
+        loop = asyncio.get_running_loop()
+        if press_id not in self._slow:
+            self._slow[press_id] = loop.call_later(SOON_S, self.toast, press_id, texts.SLOW_TOAST)
 
     async def press(self, given: updates.Press, key: str) -> None:
         """Do what was pressed; raises CallFault where the daemon is away."""
+        self.expect(given.press_id)
         press = buttons.read(given.data)
         if press is None:
             self.toast(given.press_id, texts.NOT_OURS)
@@ -52,15 +62,27 @@ class Pressing:
             said = await self._do(press, given, key)
         except client.CallFault as fault:
             if fault.lost:
+                self._told(given.press_id)
                 raise
             said = fault.sentence or texts.OLD_BUTTON
         self.toast(given.press_id, said)
 
     def toast(self, press_id: str, text: str) -> None:
-        """Tell a presser; it is not waited for, and one that is lost is lost."""
-        task = asyncio.create_task(self._answer(press_id, text), name="toast")
-        self._toasts.add(task)
-        task.add_done_callback(self._toasts.discard)
+        """Tell a presser, who sees the first only; it is not waited for, and may be lost."""
+        self._told(press_id)
+        self._beside(self._answer(press_id, text))
+
+    def _told(self, press_id: str) -> None:
+        """The presser is told by others, or was."""
+        slow = self._slow.pop(press_id, None)
+        if slow is not None:
+            slow.cancel()
+
+    def _beside(self, doing: Coroutine[object, object, None]) -> None:
+        """Do something that nobody waits for."""
+        task = asyncio.create_task(doing, name="beside")
+        self._aside.add(task)
+        task.add_done_callback(self._aside.discard)
 
     async def _answer(self, press_id: str, text: str) -> None:
         try:
@@ -172,6 +194,11 @@ class Pressing:
         shown = rendering.plain(text)
         keyboard = tuple(tuple(row) for row in rows)
         message = outgoing.Text(shown.text, shown.entities, keyboard)
+        self._beside(self._edit(origin, message))
+        return texts.DECIDED if isinstance(press, buttons.Setting) else ""
+
+    async def _edit(self, origin: common_pb2.Origin, message: outgoing.Text) -> None:
+        """Show another menu in a message, whenever the chat may have it."""
 
         async def edit() -> None:
             await self._api.edit(origin.chat, origin.message_id, message)
@@ -182,7 +209,6 @@ class Pressing:
             )
         except (calls.Fault, lanes.Superseded):
             _log.info("menu_not_edited")
-        return texts.DECIDED if isinstance(press, buttons.Setting) else ""
 
     async def _set(
         self,
