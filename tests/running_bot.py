@@ -9,12 +9,13 @@ import sys
 import typing
 from collections.abc import Iterator
 
-from proto.ducklm.v1 import admin_pb2
+from proto.ducklm.v1 import admin_pb2, channels_pb2
 from tests import running_daemon
-from tests.fakes.telegram import server
+from tests.fakes.telegram import server, world
 
 STOP_S = 10.0
 START_S = 60.0
+SHOWN_S = 60.0
 OWNERS = '[owner]\ntelegram = ["42"]\n[people]\ntelegram = ["5", "6", "7", "8"]\n'
 
 
@@ -115,6 +116,14 @@ def running(
             yield bot
         finally:
             bot.kill()
+
+
+def wait_until_shown(daemon: running_daemon.RunningDaemon, held: world.World) -> None:
+    """Until nothing is left to be shown: only then can it be said that nothing came twice."""
+    delivery = channels_pb2.Delivery
+    request = channels_pb2.ListDeliveriesRequest(states=[delivery.PENDING, delivery.SENT])
+    with daemon.api() as api:
+        held.until(lambda: not api.channels.ListDeliveries(request).deliveries, SHOWN_S)
 
 
 def folder_of(bot: RunningBot) -> pathlib.Path:

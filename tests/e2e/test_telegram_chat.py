@@ -69,17 +69,27 @@ def test_an_answer_grows_in_one_message_and_is_worth_something(
 
 
 @pytest.mark.spec("B-04")
-def test_a_no_with_a_reason_goes_on_with_it(held: world.World) -> None:
+def test_a_no_with_a_reason_goes_on_with_it(bot: running_bot.RunningBot, held: world.World) -> None:
     asked = held.say("remove it", user=5)
     card = held.card("5", "rm -r build")
     press = held.press(held.button(card, "Deny with a reason…"), card.message_id, user=5)
     assert held.toast(press).text == "Tell me why."
     question = held.message("5", "Why not?")
     assert question.force_reply
+    held.until(lambda: _is_known(bot, question))  # nobody replies before, but a test can
     held.say("not that folder", user=5, reply_to=question.message_id)
     shown = answered(held, "5", "Then I leave it.", asked)
     assert "✗" in shown.text
     held.until(lambda: "denied by 5" in held.messages("5")[_index(held, card)].text)
+
+
+def _is_known(bot: running_bot.RunningBot, shown: world.Shown) -> bool:
+    """Whether the daemon has heard what this message shows."""
+    request = channels_pb2.ListDeliveriesRequest(states=[channels_pb2.Delivery.SHOWN])
+    with bot.daemon.api() as api:
+        found = api.channels.ListDeliveries(request).deliveries
+    shown_by = [one for one in found if one.chat == shown.chat]
+    return any(str(shown.message_id) in one.platform_ids for one in shown_by)
 
 
 def _index(held: world.World, shown: world.Shown) -> int:
@@ -88,7 +98,7 @@ def _index(held: world.World, shown: world.Shown) -> int:
 
 @pytest.mark.acceptance(21)
 @pytest.mark.spec("B-06")
-@pytest.mark.parametrize("state", ["running", "asking", "queued"])
+@pytest.mark.parametrize("state", ["running", "asking", "queued", "banned"])
 def test_stop_is_heard_at_once(
     bot: running_bot.RunningBot,
     held: world.World,
@@ -104,6 +114,10 @@ def test_stop_is_heard_at_once(
         held.until(lambda: any(one.message_id > asked for one in held.messages("6")))
     if state == "queued":
         held.say("endless too", user=6)
+    if state == "banned":
+        ban = faults.Rule("", "retry", chat="6", retry_after_s=3)
+        bot.telegram.faults.add(ban)
+        held.until(lambda: ban.times == 0)
     with bot.daemon.api() as api:
         began = work.all_events(api)[-1].seq
         wanted = 2 if state == "queued" else 1

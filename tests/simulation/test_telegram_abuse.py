@@ -1,10 +1,12 @@
 """Presses that nobody should have made: each is answered, soon, and none is accepted."""
 
+import functools
 import random
 from collections.abc import Callable, Iterator
 
 import pytest
 
+from bots.telegram import texts
 from proto.ducklm.v1 import approvals_pb2, common_pb2
 from tests import running_bot
 from tests.conftest import Figures, Rounds
@@ -15,6 +17,7 @@ pytestmark = [pytest.mark.spec("B-04"), pytest.mark.timeout(240)]
 
 PRESSES = 500
 GROUP = "-1001"
+ANONYMOUS = int(world.GROUP_ANONYMOUS_BOT["id"])
 AT_ONCE = 20
 SOON_S = 1.0
 BUSY_S = 10.0  # in a run beside others
@@ -46,6 +49,7 @@ def forgeries(
             (own, theirs.message_id, 6, GROUP),  # the card of a private chat, in a group
             (other, theirs.message_id, 6, GROUP),  # a member who is no owner
             (other, theirs.message_id, 99, GROUP),  # a stranger
+            (other, theirs.message_id, ANONYMOUS, GROUP),  # an admin who hides
             (own, mine.message_id, 7, "7"),  # forwarded to somebody's own chat
             (own, mine.message_id + 5000, 5, "5"),  # a message that is not the card
             (old, ended.message_id, 5, "5"),  # decided before
@@ -93,7 +97,28 @@ def test_no_forged_press_is_accepted(
     figures("slowest answer, s", round(slowest_s, 3))
     assert slowest_s <= (SOON_S if len(toasts) == PRESSES else BUSY_S)
     for card, user, chat in ((mine, 5, "5"), (theirs, 42, GROUP)):
-        press = held.press(held.button(card, "Once"), card.message_id, user, chat)
-        assert held.toast(press).text == "Allowed."
-    shown = [one.message_id for one in held.messages("5") if "allowed by" in one.text]
-    assert shown in ([], [mine.message_id])
+        held.toast(held.press(held.button(card, "Once"), card.message_id, user, chat))
+        held.until(functools.partial(says, card, f"allowed by {user}"))
+
+
+def says(shown: world.Shown, part: str) -> bool:
+    return part in shown.text
+
+
+@pytest.mark.acceptance(30)
+def test_a_press_that_comes_too_late_is_told_so() -> None:
+    settings = f"{running_bot.OWNERS}[limits]\napproval_seconds = 1\n"
+    with running_bot.running(work.SCRIPT, settings) as bot:
+        bot.world.say("`env echo late`", user=5)
+        card = bot.world.message("5", "nobody answered in time")
+        once = f"a:o:{approval_id(bot)}"
+        told = bot.world.toast(bot.world.press(once, card.message_id))
+        assert told.text not in ("", texts.PRESSED["ALLOWED"])
+        with bot.daemon.api() as api:
+            assert not [one for one in work.all_events(api) if one.HasField("tool_call_started")]
+
+
+def approval_id(bot: running_bot.RunningBot) -> str:
+    with bot.daemon.api() as api:
+        (found,) = [one for one in work.all_events(api) if one.HasField("approval_requested")]
+    return found.approval_requested.approval_id

@@ -5,13 +5,16 @@ The bot runs in a thread, on a loop whose clock is quicker than ours, as bans la
 
 import asyncio
 import contextlib
+import dataclasses
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
 
 from bots import client
 from bots.telegram import __main__ as program, calls, config, lanes
+from proto.ducklm.v1 import approvals_pb2
 from tests import running_bot, running_daemon
 from tests.conftest import Figures
 from tests.fakes.telegram import faults, server, world
@@ -20,6 +23,7 @@ from tests.simulation import quick_loop
 pytestmark = [pytest.mark.spec("B-01"), pytest.mark.timeout(240)]
 
 SPEED = 20.0
+BAN_S = 160
 LONG = "\n\n".join(f"paragraph {number} " + "🦆" * 900 for number in range(4))
 BROKEN = "**bold _it* `code [x](y\n```py\nprint(1)\n| a |\n|--"
 SCRIPT: list[running_daemon.ScriptLine] = [
@@ -72,15 +76,38 @@ def quick_bot(daemon: running_daemon.RunningDaemon, telegram: server.Server) -> 
         assert not thread.is_alive()
 
 
+@dataclasses.dataclass(frozen=True)
+class Scene:
+    """A daemon, and Telegram with a quick bot."""
+
+    daemon: running_daemon.RunningDaemon
+    telegram: server.Server
+
+    @property
+    def held(self) -> world.World:
+        return self.telegram.world
+
+    def newest(self, chat: str) -> int:
+        """The newest message in a chat so far."""
+        found = self.held.messages(chat, own=None)
+        return max((one.message_id for one in found), default=0)
+
+    def answer(self, chat: str, part: str, before: int, limit_s: float = 60.0) -> None:
+        """Wait for an answer after a message, and until nothing more comes: there is one."""
+        self.held.until(lambda: ends(self.held, chat, part, before), limit_s)
+        running_bot.wait_until_shown(self.daemon, self.held)
+        assert len(ends(self.held, chat, part, before)) == 1
+
+
 @pytest.fixture(scope="module")
-def telegram() -> Iterator[server.Server]:
+def scene() -> Iterator[Scene]:
     with (
         running_daemon.running(SCRIPT, running_bot.OWNERS) as daemon,
         server.running() as telegram,
     ):
         telegram.speed = SPEED
         with quick_bot(daemon, telegram):
-            yield telegram
+            yield Scene(daemon, telegram)
 
 
 def ends(held: world.World, chat: str, part: str, before: int) -> list[world.Shown]:
@@ -99,7 +126,10 @@ FAULTS: dict[str, list[Rule]] = {
     "a send is dropped": [Rule("sendMessage", "drop")],
     "an edit is dropped after": [Rule("editMessageText", "drop", when="after", times=2)],
     "a send hangs": [Rule("sendMessage", "hang")],
+    "a send hangs after": [Rule("sendMessage", "hang", when="after")],
     "an edit hangs": [Rule("editMessageText", "hang")],
+    "an edit hangs after": [Rule("editMessageText", "hang", when="after")],
+    "all fails for a while": [Rule("", "server", times=8)],
     "marks are refused": [Rule("editMessageText", "bad", times=2)],
     "polls are refused": [Rule("getUpdates", "conflict"), Rule("getUpdates", "server", times=2)],
 }
@@ -107,19 +137,15 @@ FAULTS: dict[str, list[Rule]] = {
 
 @pytest.mark.acceptance(31)
 @pytest.mark.parametrize("name", FAULTS)
-def test_an_answer_is_there_once_and_whole(
-    telegram: server.Server, name: str, figures: Figures
-) -> None:
-    held = telegram.world
-    before = max((one.message_id for one in held.messages("5", own=None)), default=0)
+def test_an_answer_is_there_once_and_whole(scene: Scene, name: str, figures: Figures) -> None:
+    held, before = scene.held, scene.newest("5")
     for rule in FAULTS[name]:
-        telegram.faults.add(Rule(**vars(rule)))
+        scene.telegram.faults.add(Rule(**vars(rule)))
     try:
         held.say("words", user=5)
-        held.until(lambda: ends(held, "5", WORDS, before), 60)
+        scene.answer("5", WORDS, before)
     finally:
-        telegram.faults.clear()
-    assert len(ends(held, "5", WORDS, before)) == 1
+        scene.telegram.faults.clear()
     inert = [one for one in held.messages("5") if one.message_id > before and not one.rows]
     assert [one.text for one in inert] in ([], ["…"])
     figures(name, "one answer")
@@ -128,30 +154,26 @@ def test_an_answer_is_there_once_and_whole(
 @pytest.mark.acceptance(31)
 @pytest.mark.parametrize("retry_after_s", RETRIES)
 def test_a_ban_of_one_chat_is_kept_and_no_other_waits_for_it(
-    telegram: server.Server, retry_after_s: int, figures: Figures, request: pytest.FixtureRequest
+    scene: Scene, retry_after_s: int, figures: Figures, request: pytest.FixtureRequest
 ) -> None:
     if retry_after_s > 100 and request.config.getoption("--acceptance") is None:
         retry_after_s //= 10  # the long ones at full length where all is run in full
-    held = telegram.world
-    before = max((one.message_id for one in held.messages("6", own=None)), default=0)
-    others = max((one.message_id for one in held.messages("7", own=None)), default=0)
+    held, before, others = scene.held, scene.newest("6"), scene.newest("7")
     rule = Rule("editMessageText", "retry", chat="6", retry_after_s=retry_after_s)
-    telegram.faults.add(rule)
+    scene.telegram.faults.add(rule)
     held.say("words", user=6)
     held.until(lambda: rule.times == 0)
     held.say("quick", user=7)
     held.until(lambda: ends(held, "7", "Paris.", others), 30)
-    held.until(lambda: ends(held, "6", WORDS, before), retry_after_s / SPEED + 60)
-    assert len(ends(held, "6", WORDS, before)) == 1
+    scene.answer("6", WORDS, before, retry_after_s / SPEED + 60)
     assert held.banned_calls == []
     figures(f"calls inside a ban of {retry_after_s} s", 0)
 
 
 @pytest.mark.acceptance(31)
 @pytest.mark.parametrize(("text", "part"), [("broken", "print(1)"), ("emoji", "🦆" * 50)])
-def test_odd_text_comes_whole(telegram: server.Server, text: str, part: str) -> None:
-    held = telegram.world
-    before = max((one.message_id for one in held.messages("8", own=None)), default=0)
+def test_odd_text_comes_whole(scene: Scene, text: str, part: str) -> None:
+    held, before = scene.held, scene.newest("8")
     held.say(text, user=8)
     (end,) = held.until(lambda: ends(held, "8", part, before), 60)
     shown = [one for one in held.messages("8") if one.message_id > before]
@@ -163,9 +185,8 @@ def test_odd_text_comes_whole(telegram: server.Server, text: str, part: str) -> 
 
 @pytest.mark.acceptance(31)
 @pytest.mark.spec("B-02")
-def test_a_long_answer_is_complete_in_parts_or_in_a_file(telegram: server.Server) -> None:
-    held = telegram.world
-    before = max((one.message_id for one in held.messages("8", own=None)), default=0)
+def test_a_long_answer_is_complete_in_parts_or_in_a_file(scene: Scene) -> None:
+    held, before = scene.held, scene.newest("8")
     held.say("long", user=8)
     held.until(lambda: ends(held, "8", "paragraph 3", before), 60)
     shown = [one for one in held.messages("8") if one.message_id > before]
@@ -175,12 +196,37 @@ def test_a_long_answer_is_complete_in_parts_or_in_a_file(telegram: server.Server
 
 
 @pytest.mark.acceptance(31)
-def test_a_chat_that_is_gone_is_told_and_stops_nothing(telegram: server.Server) -> None:
-    held = telegram.world
+@pytest.mark.spec("B-04")
+def test_after_a_ban_the_card_comes_first(scene: Scene) -> None:
+    held, before = scene.held, scene.newest("7")
+    rule = Rule("sendMessage", "retry", chat="7", retry_after_s=BAN_S)
+    scene.telegram.faults.add(rule)
+    held.say("`env echo overtaken`", user=7)
+    held.until(lambda: rule.times == 0)
+    with scene.daemon.api() as api:
+        request = approvals_pb2.ListApprovalsRequest()
+        (waiting,) = held.until(lambda: api.approvals.List(request).approvals)
+        assert held.bans["7"] > time.monotonic(), "it was asked during the ban"
+        card = held.card("7", "env echo overtaken")
+        assert [one.message_id for one in held.messages("7") if one.message_id > before][0] == (
+            card.message_id
+        )
+        api.approvals.Resolve(
+            approvals_pb2.ResolveRequest(
+                approval_id=waiting.approval_id, answer=approvals_pb2.DENY, client_key="overtaken"
+            )
+        )
+    running_bot.wait_until_shown(scene.daemon, held)
+    assert held.banned_calls == []
+
+
+@pytest.mark.acceptance(31)
+def test_a_chat_that_is_gone_is_told_and_stops_nothing(scene: Scene) -> None:
+    held = scene.held
     held.gone["6"] = "Forbidden: bot was blocked by the user"
     try:
         held.say("lost", user=6)
-        before = max((one.message_id for one in held.messages("7", own=None)), default=0)
+        before = scene.newest("7")
         held.say("quick", user=7)
         held.until(lambda: ends(held, "7", "Paris.", before), 30)
     finally:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 PATIENCE_S = 50.0  # a machine that does much else takes its time
 Json = dict[str, typing.Any]
 BOT = {"id": 77, "is_bot": True, "first_name": "Duck", "username": "duck_bot"}
-GROUP_ANONYMOUS_BOT = {
+GROUP_ANONYMOUS_BOT: Json = {
     "id": 1087968824,
     "is_bot": True,
     "first_name": "Group",
