@@ -6,6 +6,7 @@ exceptions and addresses hold it, so nothing of them is handed on but Telegram's
 
 import asyncio
 import contextlib
+import socket
 import typing
 from collections.abc import Awaitable, Callable
 
@@ -21,6 +22,12 @@ CALL_S: typing.Final = 20.0
 FILE_S: typing.Final = 120.0
 POLL_MARGIN_S: typing.Final = 5.0
 FILE_BYTES: typing.Final = 20 * 1024 * 1024  # what the Bot API hands out
+# A poll waits long, so a connection that is dead without a word is found out by probes: after 11 s.
+PROBES: typing.Final = {
+    socket.TCP_KEEPIDLE: 5,
+    socket.TCP_KEEPINTVL: 3,
+    socket.TCP_KEEPCNT: 2,
+}
 
 _R = typing.TypeVar("_R")
 Numbered = tuple[int, types.Update | None]
@@ -127,8 +134,9 @@ class Calls:
     def __init__(self, token: str, server: str) -> None:
         self._server = server
         self._token = token
-        session = AiohttpSession(api=TelegramAPIServer.from_base(server), timeout=CALL_S)
-        self._bot = Bot(token, session=session)
+        place = TelegramAPIServer.from_base(server)
+        self._bot = Bot(token, session=AiohttpSession(api=place, timeout=CALL_S))
+        self._receiving = Bot(token, session=_Probed(api=place, timeout=CALL_S))
 
     @property
     def account(self) -> str:
@@ -137,13 +145,17 @@ class Calls:
 
     async def close(self) -> None:
         await self._bot.session.close()
+        await self._receiving.session.close()
 
     async def reconnect(self) -> None:
-        """Drop every connection; the next call makes a new one."""
-        await self._bot.session.close()
+        """Have the next poll make a new connection; what is being sent is left alone."""
+        await self._receiving.session.close()
 
-    async def _call(self, method: TelegramMethod[_R], timeout_s: float = CALL_S) -> _R:
-        return await _guarded(lambda: self._bot(method, request_timeout=int(timeout_s)), timeout_s)
+    async def _call(
+        self, method: TelegramMethod[_R], timeout_s: float = CALL_S, through: Bot | None = None
+    ) -> _R:
+        bot = through or self._bot
+        return await _guarded(lambda: bot(method, request_timeout=int(timeout_s)), timeout_s)
 
     async def _done(self, method: TelegramMethod[_R], timeout_s: float = CALL_S) -> None:
         """Make a call whose answer says nothing but that it went through."""
@@ -165,7 +177,7 @@ class Calls:
             allowed_updates=["message", "callback_query", "my_chat_member"],
         )
         try:
-            found = await self._call(asked, poll_s + POLL_MARGIN_S)
+            found = await self._call(asked, poll_s + POLL_MARGIN_S, self._receiving)
         except Odd as odd:  # one that is newer than this program stops no other
             raws = odd.result if isinstance(odd.result, list) else []
             return [_numbered(raw) for raw in raws if isinstance(_field(raw, "update_id"), int)]
@@ -187,8 +199,11 @@ class Calls:
             link_preview_options=types.LinkPreviewOptions(is_disabled=True),
             disable_notification=text.silent or None,
         )
+        return await self._sent(method)
+
+    async def _sent(self, method: TelegramMethod[types.Message], timeout_s: float = CALL_S) -> str:
         try:
-            return str((await self._call(method)).message_id)
+            return str((await self._call(method, timeout_s)).message_id)
         except Odd as odd:
             return str(_field(odd.result, "message_id"))
 
@@ -214,7 +229,7 @@ class Calls:
         self, chat: str, topic: str, document: outgoing.Document, reply_to: str = ""
     ) -> str:
         """Send a file; returns the message's id."""
-        sent = await self._call(
+        return await self._sent(
             _methods.SendDocument(
                 chat_id=int(chat),
                 message_thread_id=int(topic) if topic else None,
@@ -225,7 +240,6 @@ class Calls:
             ),
             FILE_S,
         )
-        return str(sent.message_id)
 
     async def delete(self, chat: str, message: str) -> None:
         """Delete a message; one that is not there is no fault."""
@@ -271,6 +285,24 @@ class Calls:
         return await _guarded(read, FILE_S)
 
 
+class _Probed(AiohttpSession):
+    """A session whose connections are probed while they are quiet."""
+
+    def __init__(self, api: TelegramAPIServer, timeout: float) -> None:
+        super().__init__(api=api, timeout=timeout)
+        self._connector_init["socket_factory"] = probed
+
+
+def probed(address: aiohttp.AddrInfoType) -> socket.socket:
+    """A socket that ends by itself where the other side is not there any more."""
+    family, kind, protocol, _, _ = address
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in PROBES.items():
+        made.setsockopt(socket.IPPROTO_TCP, option, value)
+    return made
+
+
 def _field(given: object, name: str) -> object:
     return given.get(name) if isinstance(given, dict) else None
 
@@ -297,6 +329,10 @@ async def _guarded(call: Callable[[], Awaitable[_R]], timeout_s: float) -> _R:
         if isinstance(error.data, dict) and error.data.get("ok") is True:
             raise Odd(error.data.get("result")) from None
         raise Unreachable("an answer that cannot be read") from None
+    except aiohttp.ClientResponseError as error:  # of a file; its address holds the token
+        if 400 <= error.status < 500:
+            raise Refused("file is not there") from None
+        raise Unreachable(type(error).__name__) from None
     except (TimeoutError, aiohttp.ClientError, OSError) as error:
         raise Unreachable(type(error).__name__) from None
 

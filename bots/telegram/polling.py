@@ -17,6 +17,7 @@ from bots.telegram import calls, lanes, outgoing, pressing, talking, texts, upda
 from proto.ducklm.v1 import channels_pb2, common_pb2
 
 NETWORK_PAUSE_S: typing.Final = 2.0
+LOST_POLL_S: typing.Final = 3  # a try while the network is away: it is soon over and made anew
 CONFLICT_PAUSE_S: typing.Final = 30.0
 AWAY_PAUSE_S: typing.Final = 1.0
 EMPTY_S: typing.Final = 0.2
@@ -43,6 +44,7 @@ class Polling:
         self._pressing = pressing.Pressing(daemon, api, sending)
         self._offset = 0
         self._away = False
+        self._lost = False
         self._told: set[str] = set()
         self._conflicting = False
         self._notes: set[asyncio.Task[None]] = set()
@@ -65,8 +67,9 @@ class Polling:
 
     async def _next(self) -> list[calls.Numbered]:
         """The next updates; none after a pause where they cannot be had now."""
+        poll_s = min(self._poll_s, LOST_POLL_S) if self._lost else self._poll_s
         try:
-            found = await self._api.updates(self._offset, 0 if self._away else self._poll_s)
+            found = await self._api.updates(self._offset, 0 if self._away else poll_s)
         except calls.Unauthorized:
             raise
         except calls.Conflict:
@@ -76,13 +79,15 @@ class Polling:
             await asyncio.sleep(fault.retry_after_s)
             return []
         except calls.Fault as fault:
-            _log.info("not_receiving", reason=type(fault).__name__)
+            if not self._lost:
+                _log.info("not_receiving", reason=type(fault).__name__)
+            self._lost = True
             await self._api.reconnect()
             await asyncio.sleep(NETWORK_PAUSE_S)
             return []
-        if self._conflicting:
+        if self._conflicting or self._lost:
             _log.info("receiving_again")
-            self._conflicting = False
+            self._conflicting = self._lost = False
         return found
 
     async def _conflict(self) -> None:
