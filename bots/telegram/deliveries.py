@@ -57,6 +57,7 @@ class Deliveries:
 
     async def run(self) -> None:
         """Show what comes, for ever; a lost daemon is waited for."""
+        lost = False
         async with asyncio.TaskGroup() as group:
             while True:
                 try:
@@ -64,9 +65,12 @@ class Deliveries:
                     stream = self._daemon.stream(self._daemon.channels.Deliveries, request)
                     async with contextlib.aclosing(stream) as deliveries:
                         async for one in deliveries:
+                            lost = False
                             self._take(group, one)
                 except client.CallFault as fault:
-                    _log.info("deliveries_lost", code=fault.code.name)
+                    if not lost:  # once, however long the daemon is away
+                        _log.info("deliveries_lost", code=fault.code.name)
+                    lost = True
                 await asyncio.sleep(AGAIN_S)
 
     def _take(self, group: asyncio.TaskGroup, given: _D) -> None:
@@ -85,14 +89,9 @@ class Deliveries:
                 actor.changed.clear()
                 given = actor.newest
                 try:
-                    await self._show(actor, given)
+                    await self._try(actor, given)
                 except lanes.Superseded:
                     continue
-                except calls.Moved as moved:
-                    await self._move(given.chat, moved.chat)
-                    actor.done_revision = given.revision
-                except calls.Fault as fault:
-                    await self._give_up(actor, given, fault)
                 except client.CallFault as fault:
                     _log.warning("delivery_refused", code=fault.code.name)
                     actor.done_revision = given.revision
@@ -101,6 +100,16 @@ class Deliveries:
                     actor.done_revision = given.revision
         finally:
             del self._actors[delivery_id]
+
+    async def _try(self, actor: "_Actor", given: _D) -> None:
+        """Show it; what Telegram refuses for good is reported, and a chat that moved is told."""
+        try:
+            await self._show(actor, given)
+        except calls.Moved as moved:
+            await self._move(given.chat, moved.chat)
+            actor.done_revision = given.revision
+        except calls.Fault as fault:
+            await self._give_up(actor, given, fault)
 
     async def _show(self, actor: "_Actor", given: _D) -> None:
         match given.kind:

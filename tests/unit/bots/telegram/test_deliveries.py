@@ -1,0 +1,376 @@
+"""Deliveries as a bot shows and reports them: a daemon's script, and the calls written down."""
+
+import asyncio
+import contextlib
+import pathlib
+import tempfile
+import typing
+from collections.abc import AsyncIterator, Callable
+
+import grpc
+import pytest
+from google.protobuf import message_factory, timestamp_pb2
+from grpc import aio
+
+from bots import client
+from bots.telegram import calls, deliveries, lanes, outgoing, texts
+from proto.ducklm.v1 import (
+    approvals_pb2,
+    channels_pb2,
+    common_pb2,
+    events_pb2,
+    tasks_pb2,
+)
+
+D = channels_pb2.Delivery
+LIMIT_S = 20.0
+_Context: typing.TypeAlias = "aio.ServicerContext[typing.Any, typing.Any]"
+
+
+class Daemon:
+    """Gives what a test puts in, and writes down what it is told."""
+
+    def __init__(self, log: list[str]) -> None:
+        self.log = log
+        self.given: asyncio.Queue[channels_pb2.Delivery | None] = asyncio.Queue()
+        self.refused: set[str] = set()
+        self.updates: asyncio.Queue[events_pb2.Update] = asyncio.Queue()
+        self.changed = asyncio.Event()
+        self.streams = 0
+
+    def services(self) -> tuple[typing.Any, ...]:
+        channels = {
+            "Deliveries": self.deliveries,
+            "Report": self.report,
+            "MoveChat": self.move_chat,
+        }
+        events = {"List": self.list_events, "Subscribe": self.subscribe}
+        return (
+            _service(channels_pb2, "Channels", channels),
+            _service(events_pb2, "Events", events),
+        )
+
+    def note(self, line: str) -> None:
+        self.log.append(line)
+        self.changed.set()
+
+    async def deliveries(
+        self, request: channels_pb2.DeliveriesRequest, context: _Context
+    ) -> AsyncIterator[channels_pb2.Delivery]:
+        self.streams += 1
+        while (one := await self.given.get()) is not None:
+            yield one
+        await context.abort(grpc.StatusCode.UNAVAILABLE, "away")
+
+    async def report(
+        self, request: channels_pb2.ReportRequest, context: _Context
+    ) -> channels_pb2.Delivery:
+        state = D.State.Name(request.state)
+        ids = ",".join(request.platform_ids)
+        self.note(f"report {request.delivery_id} {request.revision} {state} [{ids}]")
+        if request.delivery_id in self.refused:
+            await context.abort(grpc.StatusCode.NOT_FOUND, "No such delivery.")
+        return channels_pb2.Delivery()
+
+    async def move_chat(
+        self, request: channels_pb2.MoveChatRequest, context: _Context
+    ) -> channels_pb2.MoveChatResponse:
+        self.note(f"move {request.chat} {request.to}")
+        return channels_pb2.MoveChatResponse(chat=request.to)
+
+    async def list_events(
+        self, request: events_pb2.ListEventsRequest, context: _Context
+    ) -> events_pb2.ListEventsResponse:
+        return events_pb2.ListEventsResponse()
+
+    async def subscribe(
+        self, request: events_pb2.SubscribeRequest, context: _Context
+    ) -> AsyncIterator[events_pb2.Update]:
+        while True:
+            yield await self.updates.get()
+
+
+def _service(module: typing.Any, name: str, methods: dict[str, typing.Any]) -> typing.Any:
+    """What serves some methods of a service."""
+    service = module.DESCRIPTOR.services_by_name[name]
+    handlers = {}
+    for method, served in methods.items():
+        said = service.methods_by_name[method]
+        request = message_factory.GetMessageClass(said.input_type)
+        answer = message_factory.GetMessageClass(said.output_type)
+        make = (
+            grpc.unary_stream_rpc_method_handler
+            if said.server_streaming
+            else grpc.unary_unary_rpc_method_handler
+        )
+        handlers[method] = make(served, request.FromString, answer.SerializeToString)
+    return grpc.method_handlers_generic_handler(service.full_name, handlers)
+
+
+class Recorder(calls.Calls):
+    """Writes down what is sent, and raises what a test puts in for a text's beginning."""
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        self._note = note
+        self._next = 100
+        self.faults: dict[str, list[calls.Fault]] = {}
+
+    def _say(self, line: str) -> None:
+        for part, faults in self.faults.items():
+            if part in line and faults:
+                self._note(f"refused {line}")
+                raise faults.pop(0)
+        self._note(line)
+
+    async def send(self, chat: str, topic: str, text: outgoing.Text, reply_to: str = "") -> str:
+        marks = "*" if text.entities else ""
+        where = f"{chat}/{topic}" + (f" to {reply_to}" if reply_to else "")
+        self._say(f"send {where}: {text.text}{marks}")
+        self._next += 1
+        return str(self._next)
+
+    async def edit(self, chat: str, message: str, text: outgoing.Text) -> None:
+        self._say(f"edit {message}: {text.text}{'*' if text.entities else ''}")
+
+    async def send_document(
+        self, chat: str, topic: str, document: outgoing.Document, reply_to: str = ""
+    ) -> str:
+        self._say(f"document {chat}/{topic}: {document.name}")
+        self._next += 1
+        return str(self._next)
+
+    async def delete(self, chat: str, message: str) -> None:
+        self._say(f"delete {message}")
+
+
+class Stage:
+    """A daemon, a recording and what shows deliveries between them."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+        self.daemon = Daemon(self.log)
+        self.api = Recorder(self.daemon.note)
+        self.running: asyncio.Task[None] | None = None
+
+    def give(self, *given: channels_pb2.Delivery | None) -> None:
+        for one in given:
+            self.daemon.given.put_nowait(one)
+
+    async def until(self, part: str, times: int = 1) -> None:
+        """Until so many lines hold a part."""
+        assert self.running is not None
+        async with asyncio.timeout(LIMIT_S):
+            while sum(part in line for line in self.log) < times:
+                assert not self.running.done(), self.running
+                self.daemon.changed.clear()
+                await self.daemon.changed.wait()
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[Stage]:
+    made = Stage()
+    with tempfile.TemporaryDirectory() as folder:
+        server = aio.server()
+        server.add_generic_rpc_handlers(made.daemon.services())
+        address = f"unix:{pathlib.Path(folder) / 's'}"
+        server.add_insecure_port(address)
+        await server.start()
+        daemon, sending = client.Client(client.Place(address, "token")), lanes.Lanes()
+        made.running = asyncio.create_task(deliveries.Deliveries(daemon, made.api, sending).run())
+        try:
+            yield made
+        finally:
+            made.running.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await made.running
+            await sending.close()
+            await daemon.close()
+            await server.stop(0)
+
+
+def task(answer: str = "", took_s: int = 1) -> tasks_pb2.Task:
+    return tasks_pb2.Task(
+        task_id="t-1",
+        state=common_pb2.COMPLETED if answer else common_pb2.RUNNING,
+        answer=answer,
+        created_at=timestamp_pb2.Timestamp(seconds=1000),
+        updated_at=timestamp_pb2.Timestamp(seconds=1000 + took_s),
+    )
+
+
+def delivery(
+    kind: D.Kind.ValueType,
+    revision: int = 1,
+    *,
+    ids: tuple[str, ...] = (),
+    chat: str = "5",
+    topic: str = "",
+    text: str = "",
+    of: tasks_pb2.Task | None = None,
+    approval: approvals_pb2.Approval | None = None,
+) -> channels_pb2.Delivery:
+    return channels_pb2.Delivery(
+        delivery_id="d",
+        kind=kind,
+        revision=revision,
+        platform_ids=ids,
+        chat=chat,
+        topic=topic,
+        reply_to="3",
+        seq=10,
+        text=text,
+        task=of,
+        approval=approval,
+    )
+
+
+def preview(ids: tuple[str, ...] = ()) -> D:
+    return delivery(D.PREVIEW, ids=ids, of=task())
+
+
+def final(answer: str, revision: int = 2, ids: tuple[str, ...] = (), took_s: int = 1) -> D:
+    return delivery(D.FINAL, revision, ids=ids, of=task(answer, took_s))
+
+
+LONG = "\n\n".join(f"{number} " + "x" * 3000 for number in range(2))
+DOTS = texts.STARTING
+
+
+async def test_an_answer_is_edited_into_a_message_that_is_reported_before(stage: Stage) -> None:
+    stage.give(preview())
+    await stage.until("report d 1 SENT [101]")
+    stage.give(final("Paris."))
+    await stage.until("report d 2 SHOWN [101]")
+    lines = [one for one in stage.log if not one.startswith("edit") or "Paris." in one]
+    assert lines == [
+        f"send 5/: {DOTS}",
+        "report d 1 SENT [101]",
+        "edit 101: Paris.",
+        "report d 2 SHOWN [101]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (  # a restart after the first of two placeholders
+            final(LONG, ids=("50",)),
+            [
+                f"send 5/: {DOTS}",
+                "report d 2 SENT [50,101]",
+                "edit 50: 0 x",
+                "edit 101: 1 x",
+                "report d 2 SHOWN [50,101]",
+            ],
+        ),
+        (  # a restart before the report that it is shown
+            final("Paris.", ids=("50",)),
+            ["edit 50: Paris.", "report d 2 SHOWN [50]"],
+        ),
+        (  # fewer messages than before
+            final("Paris.", ids=("50", "51")),
+            ["delete 51", "edit 50: Paris.", "report d 2 SHOWN [50]"],
+        ),
+        (  # people want to hear of what took long
+            final("Paris.", ids=("50",), took_s=40),
+            ["delete 50", "send 5/: Paris.", "report d 2 SHOWN [101]"],
+        ),
+        (  # its conversation was deleted
+            delivery(D.FINAL, 2, ids=("50",)),
+            ["delete 50", "report d 2 SHOWN [50]"],
+        ),
+        (  # too long for messages
+            final("\n\n".join(f"{n} " + "x" * 3500 for n in range(9)), ids=("50",)),
+            ["edit 50: 0 x", "document 5/: answer.md", "report d 2 SHOWN [50]"],
+        ),
+    ],
+)
+async def test_the_end_of_a_task(stage: Stage, given: D, wanted: list[str]) -> None:
+    stage.give(given)
+    await stage.until("SHOWN")
+    assert len(stage.log) == len(wanted)
+    for line, begin in zip(stage.log, wanted, strict=True):
+        assert line.startswith(begin)
+
+
+REFUSALS: dict[str, tuple[str, list[calls.Fault], str]] = {
+    "blocked": ("hello", [calls.Gone("bot was blocked")], "report d 1 GONE []"),
+    "no topic": ("hello", [calls.Refused("message thread not found")], "report d 1 FAILED []"),
+    "marks": ("hello", [calls.Refused("can't parse entities")], "report d 1 SHOWN [101]"),
+    "moved": ("hello", [calls.Moved("-1005")], "move 5 -1005"),
+    "lost": ("hello", [calls.Unreachable("x")], "report d 1 SHOWN [101]"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+async def test_what_telegram_refuses_is_reported_once_or_mended(stage: Stage, name: str) -> None:
+    text, faults, end = REFUSALS[name]
+    stage.api.faults[text] = faults
+    stage.give(delivery(D.NOTICE, topic="7", text=f"**{text}**"))
+    await stage.until(end)
+    assert stage.log[0] == f"refused send 5/7: {text}*"
+    assert sum(one.startswith("send 5/7") for one in stage.log) == ("SHOWN" in end)
+    if name == "marks":
+        assert stage.log[1] == f"send 5/7: {text}"
+
+
+async def test_a_moved_chat_is_shown_all_of_it_where_it_is_now(stage: Stage) -> None:
+    stage.api.faults["send 5/"] = [calls.Moved("-1005")]
+    stage.give(delivery(D.NOTICE, text="hello"))
+    await stage.until("move 5 -1005")
+    stage.give(delivery(D.NOTICE, 2, chat="-1005", text="hello"))
+    await stage.until("report d 2 SHOWN [101]")
+    assert "send -1005/ to 3: hello" in stage.log
+
+
+async def test_a_message_that_somebody_deleted_is_sent_anew(stage: Stage) -> None:
+    stage.api.faults["edit 50"] = [calls.Refused("message to edit not found")]
+    stage.give(final("Paris.", ids=("50",)))
+    await stage.until("report d 2 SHOWN [101]")
+    assert stage.log[1] == "send 5/: Paris."
+
+
+async def test_a_report_that_is_refused_stops_nothing_else(stage: Stage) -> None:
+    stage.daemon.refused.add("d")
+    stage.api.faults["hello"] = [calls.Gone("bot was blocked")]
+    stage.give(delivery(D.NOTICE, text="hello"))
+    await stage.until("report d 1 GONE []")
+    other = delivery(D.NOTICE, text="goodbye")
+    other.delivery_id = "e"
+    stage.give(other)
+    await stage.until("report e 1 SHOWN [101]")
+
+
+async def test_a_new_stream_shows_nothing_twice_that_is_being_shown(stage: Stage) -> None:
+    stage.give(preview())
+    await stage.until("report d 1 SENT [101]")
+    stage.give(None)
+    again = preview(ids=("101",))
+    stage.give(again, final("Paris.", ids=("101",)))
+    await stage.until("report d 2 SHOWN [101]")
+    assert stage.daemon.streams == 2
+    assert sum(one.startswith("send") for one in stage.log) == 1
+
+
+def approval(status: approvals_pb2.ApprovalStatus.ValueType) -> approvals_pb2.Approval:
+    return approvals_pb2.Approval(approval_id="a-1", task_id="t-1", status=status)
+
+
+async def test_a_card_has_its_buttons_only_where_the_daemon_knows_it(stage: Stage) -> None:
+    stage.give(delivery(D.APPROVAL, approval=approval(approvals_pb2.PENDING)))
+    await stage.until("report d 1 SHOWN [101]")
+    assert [one.split(":")[0] for one in stage.log] == [
+        "send 5/",
+        "report d 1 SENT [101]",
+        "edit 101",
+        "report d 1 SHOWN [101]",
+    ]
+    stage.give(delivery(D.APPROVAL, 2, approval=approval(approvals_pb2.DENIED), ids=("101",)))
+    await stage.until("report d 2 SHOWN [101]")
+    assert stage.log[-2].startswith("edit 101")
+
+
+async def test_a_card_that_nobody_saw_and_that_is_decided_is_not_sent(stage: Stage) -> None:
+    stage.give(delivery(D.APPROVAL, 2, approval=approval(approvals_pb2.DENIED)))
+    await stage.until("report d 2 SHOWN []")
+    assert len(stage.log) == 1
