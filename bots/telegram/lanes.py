@@ -136,6 +136,15 @@ class Lanes:
             self._running.pop(at, None)
             if not lane.waiting:
                 self._lanes.pop(at, None)
+                self._forget(lane.chat)
+
+    def _forget(self, name: str) -> None:
+        """Keep nothing of a chat with no lane, unless Telegram still bans it."""
+        chat = self._chats.get(name)
+        if chat is None or any(other == name for other, _ in self._lanes):
+            return
+        if chat.delay_s(self._now_s(), progress=True) <= 0:
+            del self._chats[name]
 
     def _delay_s(self, chat: pacing.Chat, job: _Job) -> float:
         now_s = self._now_s()
@@ -175,6 +184,10 @@ class Lanes:
             _fail(job, Superseded())
         else:
             lane.waiting.append(job)
+
+    def count(self) -> int:
+        """How much is kept: lanes, and chats with their pace."""
+        return len(self._lanes) + len(self._chats)
 
     async def close(self) -> None:
         """End every lane; what waits is cancelled."""

@@ -38,7 +38,7 @@ class Bucket:
         return max(0.0, lacking / self.per_s)
 
     def take(self, now_s: float) -> None:
-        """Take a token; it may be owed."""
+        """Take a token, or what is left of one."""
         self._fill(now_s)
         self.tokens = max(self.tokens - 1.0, 0.0)
 
