@@ -63,6 +63,7 @@ class Server:
             ready.set()
             loop.run_forever()
         finally:
+            loop.run_until_complete(_end_all())
             loop.run_until_complete(loop.shutdown_asyncgens())
             loop.close()
 
@@ -307,6 +308,14 @@ class Server:
     def _set_commands(self, given: _Json) -> bool:
         self.world.commands = _loaded(given.get("commands"), [])
         return True
+
+
+async def _end_all() -> None:
+    """Break off what is being answered still."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _fields(request: web.Request) -> _Json:
