@@ -10,6 +10,7 @@ import os
 import pathlib
 import signal
 import sys
+import traceback
 import typing
 
 import grpc
@@ -24,6 +25,7 @@ FAILED: typing.Final = 1
 USAGE: typing.Final = 2
 END_S: typing.Final = 4.0
 NETWORK_PAUSE_S: typing.Final = 3.0
+FRAMES: typing.Final = 12  # of a fault's, the last
 MENU: typing.Final = "menu"
 WORDS: typing.Final = {"common": common_texts, "commands": commands, "telegram": texts}
 
@@ -61,11 +63,29 @@ def _set_up_logs() -> None:
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.format_exc_info,
+            without_values,
             structlog.processors.JSONRenderer(),
         ],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
+
+
+def without_values(
+    _: object, method: str, entry: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """Say of a fault what it is and where it was, and no word of its own: that may be a text."""
+    error = sys.exc_info()[1] if entry.pop("exc_info", None) else None
+    if error is not None:
+        entry["fault"] = _places(error)
+    return entry
+
+
+def _places(error: BaseException) -> list[str]:
+    if isinstance(error, BaseExceptionGroup):
+        return [place for one in error.exceptions for place in _places(one)]
+    frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
+    where = [f"{one.filename}:{one.lineno} {one.name}" for one in frames]
+    return [type(error).__name__, *where]
 
 
 async def _serve(chosen: settings.Settings) -> None:

@@ -52,7 +52,8 @@ class Talking:
         except client.CallFault as fault:
             if fault.lost:
                 raise
-            await chat.say(fault.sentence, part="refused")
+            if fault.code is not client.SAID_BEFORE:  # before a crash, with less of an album
+                await chat.say(fault.sentence, part="refused")
 
     async def _strange(self, chat: replies.Chat, message: updates.Message) -> None:
         request = channels_pb2.PairRequest(

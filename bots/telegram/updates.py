@@ -205,20 +205,39 @@ def _files(message: types.Message) -> tuple[File, ...]:
     return ()
 
 
-def merged(found: Sequence[tuple[int, Incoming]]) -> list[tuple[int, Incoming]]:
-    """Updates with the parts of an album as one message, which has the last part's number."""
-    result: list[tuple[int, Incoming]] = []
+Numbered = tuple[tuple[int, ...], Incoming]
+
+
+def merged(found: Sequence[tuple[int, Incoming]]) -> list[Numbered]:
+    """Updates with the parts of an album as one message, which has all their numbers."""
+    result: list[Numbered] = []
+    albums: dict[tuple[str, str], int] = {}
     for number, one in found:
-        last = result[-1][1] if result else None
-        if (
-            isinstance(one, Message)
-            and isinstance(last, Message)
-            and one.group_id
-            and one.group_id == last.group_id
-        ):
-            text = last.text or one.text
-            whole = dataclasses.replace(last, text=text, files=(*last.files, *one.files))
-            result[-1] = (number, whole)
-        else:
-            result.append((number, one))
+        album = _album(one)
+        if album is None or album not in albums:
+            if album is not None:
+                albums[album] = len(result)
+            result.append(((number,), one))
+            continue
+        numbers, first = result[albums[album]]
+        assert isinstance(first, Message)
+        assert isinstance(one, Message)
+        whole = dataclasses.replace(
+            first, text=first.text or one.text, files=(*first.files, *one.files)
+        )
+        result[albums[album]] = ((*numbers, number), whole)
     return result
+
+
+def open_album(found: Sequence[Numbered]) -> int | None:
+    """Where the album stands of which the newest update is a part: there may be more of it."""
+    if not found:
+        return None
+    at = max(range(len(found)), key=lambda index: found[index][0][-1])
+    return at if _album(found[at][1]) is not None else None
+
+
+def _album(one: Incoming) -> tuple[str, str] | None:
+    if isinstance(one, Message) and one.group_id:
+        return one.origin.chat, one.group_id
+    return None

@@ -11,6 +11,8 @@ import time
 import typing
 from collections.abc import Callable
 
+from bots.telegram import texts
+
 PATIENCE_S = 50.0  # a machine that does much else takes its time
 Json = dict[str, typing.Any]
 BOT = {"id": 77, "is_bot": True, "first_name": "Duck", "username": "duck_bot"}
@@ -269,9 +271,14 @@ class World:
         return shown
 
     def toast(self, press_id: str, limit_s: float = PATIENCE_S) -> Toast:
-        """How a press was answered."""
-        found: Toast = self.until(lambda: self.toasts.get(press_id), limit_s)
-        return found
+        """How a press was answered: when at first, and what was said of it in the end."""
+
+        def find() -> Toast | None:
+            found = self.toasts.get(press_id)
+            return found if found is not None and found.text != texts.SLOW_TOAST else None
+
+        toast: Toast = self.until(find, limit_s)
+        return toast
 
 
 def entities_of(text: str) -> list[Json]:

@@ -5,6 +5,7 @@ the request.
 """
 
 import asyncio
+import contextlib
 import dataclasses
 import typing
 from collections.abc import AsyncIterator, Callable
@@ -146,9 +147,32 @@ class Api(calls.Calls):
         self.told = asyncio.Event()
         self.files: dict[str, bytes | list[Exception]] = {}
         self.waiting: list[types.Update] = []
-        self.polls: list[tuple[int, int]] = []
-        self.faults: list[Exception] = []
-        self.confirmed = asyncio.Condition()
+        self.later: list[types.Update] = []  # comes one by one, with polls after the first
+        self.confirmed = 0
+        self.polls: list[tuple[int, float]] = []
+        self.faults: list[calls.Fault] = []
+        self.changed = asyncio.Event()
+        self.held = asyncio.Event()
+
+    def give(self, *given: types.Update) -> None:
+        self.waiting += given
+        self.changed.set()
+
+    async def updates(self, offset: int, poll_s: int) -> list[calls.Numbered]:
+        self.polls.append((poll_s, asyncio.get_running_loop().time()))
+        if self.faults:
+            raise self.faults.pop(0)
+        if len(self.polls) > 1 and self.later:
+            self.waiting.append(self.later.pop(0))
+        self.confirmed = max(self.confirmed, offset - 1)
+        self.waiting = [one for one in self.waiting if one.update_id >= offset]
+        self.told.set()
+        if not self.waiting:
+            self.changed.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(poll_s):
+                    await self.changed.wait()
+        return [(one.update_id, one) for one in self.waiting[:100]]
 
     async def toast(self, press_id: str, text: str = "", alert: bool = False) -> None:
         self.toasts.append((press_id, text))
@@ -168,6 +192,8 @@ class Api(calls.Calls):
 
     async def download(self, file_id: str) -> bytes:
         found = self.files.get(file_id, b"data")
+        if file_id == "held":
+            await self.held.wait()
         if isinstance(found, bytes):
             return found
         raise found.pop(0) if len(found) > 1 else found[0]

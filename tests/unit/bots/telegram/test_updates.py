@@ -98,11 +98,25 @@ def test_other_updates_are_nothing() -> None:
     assert isinstance(updates.read(given, BOT), updates.Ignored)
 
 
+ALBUM: Json = {"media_group_id": "g", "document": DOCUMENT}
+
+
 def test_the_parts_of_an_album_are_one_message() -> None:
-    album: Json = {"media_group_id": "g", "document": DOCUMENT}
-    first, second = read(album | {"caption": "both"}), read(album)
-    other = read({"text": "x"})
-    (one, merged), (two, alone) = updates.merged([(1, first), (2, second), (3, other)])
-    assert (one, two, alone) == (2, 3, other)
+    first, second = read(ALBUM | {"caption": "both"}), read(ALBUM)
+    other, elsewhere = read({"text": "x"}), read(ALBUM, PRIVATE | {"id": 6})
+    found = updates.merged([(1, first), (2, other), (3, second), (4, elsewhere)])
+    assert [numbers for numbers, _ in found] == [(1, 3), (2,), (4,)]
+    (_, merged), *others = found
     assert isinstance(merged, updates.Message)
     assert (merged.text, len(merged.files)) == ("both", 2)
+    assert [one for _, one in others] == [other, elsewhere]
+
+
+@pytest.mark.parametrize(
+    ("parts", "open_at"),
+    [("", None), ("x", None), ("a", 0), ("xaa", 1), ("axa", 0), ("aax", None), ("axax", None)],
+)
+def test_an_album_that_may_have_more_parts_is_open(parts: str, open_at: int | None) -> None:
+    made = {"x": read({"text": "x"}), "a": read(ALBUM)}
+    found = updates.merged([(number, made[part]) for number, part in enumerate(parts)])
+    assert updates.open_album(found) == open_at
