@@ -118,6 +118,8 @@ def fault_of(error: exceptions.TelegramAPIError) -> Fault:
             return Unauthorized(said)
         case exceptions.TelegramForbiddenError():
             return Gone(said)
+        case exceptions.TelegramEntityTooLarge():  # of aiogram's network errors, but it stays so
+            return Refused(said)
         case exceptions.TelegramNetworkError() | exceptions.TelegramServerError():
             return Unreachable(type(error).__name__)
         case exceptions.TelegramBadRequest() | exceptions.TelegramNotFound():

@@ -133,6 +133,13 @@ def _line(text: str) -> str:
     return render.one_line(text)
 
 
+def is_over(given: channels_pb2.Delivery) -> bool:
+    """Whether what a notice asks for is done, so that nobody needs to see it for the first time."""
+    if given.HasField("person"):
+        return given.person.state != channels_pb2.Person.ASKED
+    return given.HasField("task") and not given.waits
+
+
 def notice(given: channels_pb2.Delivery) -> outgoing.Text:
     """What a notice says: of a person, of a task that waits, or as it was posted."""
     if given.HasField("person"):
@@ -167,7 +174,7 @@ def _pairing(person: channels_pb2.Person) -> outgoing.Text:
 def _waiting(given: channels_pb2.Delivery) -> outgoing.Text:
     task = given.task
     name = render.one_line(task.text, 60)
-    if given.revision > 1:
+    if not given.waits:
         return rendering.plain(texts.WAITED.format(task=name))
     state = render.state_line(task.state, task.reason)
     parts = [rendering.plain(texts.WAITS.format(task=name, state=state))]

@@ -28,6 +28,7 @@ from bots.telegram import (
 from proto.ducklm.v1 import approvals_pb2, artifacts_pb2, channels_pb2, events_pb2
 
 AGAIN_S: typing.Final = 1.0
+TRIES: typing.Final = 5  # of one that broke; each pause is twice the one before
 NEW_MESSAGE_S: typing.Final = 30.0  # a task that took longer ends in a new message
 PAGE_EVENTS: typing.Final = 500
 FILE_BYTES: typing.Final = 45 * 1024 * 1024  # what a bot may send
@@ -84,20 +85,29 @@ class Deliveries:
     async def _act(self, actor: "_Actor") -> None:
         """Show a delivery until its newest revision is reported for good."""
         delivery_id = actor.newest.delivery_id
+        broken = 0
         try:
             while not actor.is_done():
                 actor.changed.clear()
                 given = actor.newest
                 try:
                     await self._try(actor, given)
+                    continue
                 except lanes.Superseded:
                     continue
+                except (calls.Unauthorized, asyncio.CancelledError):
+                    raise
                 except client.CallFault as fault:
                     _log.warning("delivery_refused", code=fault.code.name)
-                    actor.done_revision = given.revision
-                except Exception:  # one delivery must not stop the others; it comes again
+                except Exception:  # one delivery must not stop the others
                     _log.exception("delivery_broke", kind=given.kind)
+                broken += 1
+                if broken == TRIES:  # it comes again with the next stream
                     actor.done_revision = given.revision
+                    continue
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(AGAIN_S * 2**broken):
+                        await actor.changed.wait()
         finally:
             del self._actors[delivery_id]
 
@@ -106,8 +116,10 @@ class Deliveries:
         try:
             await self._show(actor, given)
         except calls.Moved as moved:
-            await self._move(given.chat, moved.chat)
+            await self._move(given, moved.chat)
             actor.done_revision = given.revision
+        except calls.Unauthorized:  # with another token it can be shown
+            raise
         except calls.Fault as fault:
             await self._give_up(actor, given, fault)
 
@@ -147,10 +159,12 @@ class Deliveries:
         state = channels_pb2.Delivery.GONE if gone else channels_pb2.Delivery.FAILED
         await self._report(actor, given, state, str(fault)[:500])
 
-    async def _move(self, chat: str, to: str) -> None:
+    async def _move(self, given: _D, to: str) -> None:
         """All of the chat's deliveries come again, for the chat where it is now."""
         _log.info("chat_moved")
-        request = channels_pb2.MoveChatRequest(chat=chat, to=to, client_key=f"moved {chat} {to}")
+        request = channels_pb2.MoveChatRequest(
+            chat=given.chat, to=to, client_key=f"moved {given.delivery_id} {given.revision}"
+        )
         await self._daemon.patiently(self._daemon.channels.MoveChat, request)
 
     # --- a task
@@ -254,7 +268,7 @@ class Deliveries:
         text = cards.notice(given)
         if actor.messages:
             await self._put(actor, given, 0, rendering.split(text)[0])
-        elif given.revision == 1 or given.text:
+        elif not cards.is_over(given):
             parts = rendering.split(text)
             actor.messages = [await self._send(given, part, _Urgency.END) for part in parts]
             for artifact_id in given.artifact_ids:

@@ -184,6 +184,8 @@ class Polling:
                 self._tell_away(incoming)
                 return False
             _log.warning("update_refused", code=fault.code.name)
+        except calls.Unauthorized:  # with another token it can be handled
+            raise
         except calls.Unreachable:
             await asyncio.sleep(NETWORK_PAUSE_S)
             return False
@@ -251,7 +253,7 @@ class Polling:
                     request = channels_pb2.MoveChatRequest(
                         chat=incoming.chat,
                         to=incoming.to,
-                        client_key=f"moved {incoming.chat} {incoming.to}",
+                        client_key=f"{key} moved",
                     )
                     await self._daemon.call(self._daemon.channels.MoveChat, request)
                 case updates.Anonymous():

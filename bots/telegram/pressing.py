@@ -94,8 +94,7 @@ class Pressing:
         chat = replies.Chat(self._daemon, given.origin, key)
         match press:
             case buttons.Answer(asks=True):
-                await chat.say(texts.WHY_NOT, approval_id=press.approval_id)
-                return texts.WHY_TOAST
+                return await self._ask_why(press, chat, given.origin)
             case buttons.Answer():
                 return await self._resolve(press, given.origin, key)
             case buttons.Decide():
@@ -120,6 +119,18 @@ class Pressing:
             case _:
                 typing.assert_never(press)
 
+    async def _ask_why(
+        self, press: buttons.Answer, chat: replies.Chat, origin: common_pb2.Origin
+    ) -> str:
+        """Ask for a reason, where there is still something to say no to."""
+        asked = (await self._allowed(origin)).replied_to.approval
+        if asked.approval_id != press.approval_id:
+            return texts.OLD_BUTTON
+        if asked.status != approvals_pb2.PENDING:
+            return _pressed(asked.status)
+        await chat.say(texts.WHY_NOT, approval_id=press.approval_id)
+        return texts.WHY_TOAST
+
     async def _resolve(self, press: buttons.Answer, origin: common_pb2.Origin, key: str) -> str:
         request = approvals_pb2.ResolveRequest(
             approval_id=press.approval_id,
@@ -128,8 +139,7 @@ class Pressing:
             client_key=f"{key} answer",
         )
         found = await self._daemon.call(self._daemon.approvals.Resolve, request)
-        status = render.enum_name(approvals_pb2.ApprovalStatus.DESCRIPTOR, found.status)
-        return texts.PRESSED.get(status, texts.DECIDED)
+        return _pressed(found.status)
 
     async def _about(self, origin: common_pb2.Origin) -> channels_pb2.Delivery:
         """What the message with the button shows."""
@@ -233,3 +243,8 @@ class Pressing:
             self._daemon.conversations.Update, request
         )
         return changed
+
+
+def _pressed(status: "approvals_pb2.ApprovalStatus.ValueType") -> str:
+    name = render.enum_name(approvals_pb2.ApprovalStatus.DESCRIPTOR, status)
+    return texts.PRESSED.get(name, texts.DECIDED)

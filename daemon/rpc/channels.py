@@ -100,11 +100,16 @@ class Channels(channels_pb2_grpc.ChannelsServicer):
 
     async def _page(self, account: str, after_seq: int) -> Sequence[views.DeliveryView]:
         """The next that are to be shown; those that one event changed are on one page."""
-        page = await self._served.store.open_deliveries(account, after_seq, PAGE_DELIVERIES)
-        if len(page) < PAGE_DELIVERIES:
-            return page
-        last_seq = page[-1].changed_seq
-        return [view for view in page if view.changed_seq < last_seq] or page
+        limit = PAGE_DELIVERIES
+        while True:
+            page = await self._served.store.open_deliveries(account, after_seq, limit)
+            if len(page) < limit:
+                return page
+            last_seq = page[-1].changed_seq
+            whole = [view for view in page if view.changed_seq < last_seq]
+            if whole:
+                return whole
+            limit *= 2
 
     async def _changed(self, from_seq: int) -> bool:
         """Wait until something may be to show; False when the daemon stops."""
@@ -125,6 +130,7 @@ class Channels(channels_pb2_grpc.ChannelsServicer):
         if task is not None:
             sent.task.CopyFrom(await self._served.task(task))
             sent.seq = task.submitted_seq
+            sent.waits = task.waiting == view.delivery_id
         approval = None if view.approval_id is None else await store.approval(view.approval_id)
         if approval is not None:
             sent.approval.CopyFrom(await self._served.approval(approval))

@@ -202,6 +202,7 @@ class Delivery(_message.Message):
     ROWS_FIELD_NUMBER: _builtins.int
     ARTIFACT_IDS_FIELD_NUMBER: _builtins.int
     PERSON_FIELD_NUMBER: _builtins.int
+    WAITS_FIELD_NUMBER: _builtins.int
     delivery_id: _builtins.str
     kind: Global___Delivery.Kind.ValueType
     state: Global___Delivery.State.ValueType
@@ -222,6 +223,8 @@ class Delivery(_message.Message):
     """PREVIEW: Events.Subscribe task_id, after_seq = seq - 1"""
     text: _builtins.str
     """NOTICE: Markdown"""
+    waits: _builtins.bool
+    """NOTICE of a task: it still waits for this"""
     @_builtins.property
     def platform_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """the messages that show it, in order"""
@@ -270,10 +273,11 @@ class Delivery(_message.Message):
         rows: _abc.Iterable[_common_pb2.ButtonRow] | None = ...,
         artifact_ids: _abc.Iterable[_builtins.str] | None = ...,
         person: Global___Person | None = ...,
+        waits: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "created_at", b"created_at", "person", b"person", "task", b"task"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "approval", b"approval", "artifact_ids", b"artifact_ids", "chat", b"chat", "conversation_id", b"conversation_id", "created_at", b"created_at", "delivery_id", b"delivery_id", "fault", b"fault", "kind", b"kind", "person", b"person", "platform_ids", b"platform_ids", "principal", b"principal", "reply_to", b"reply_to", "revision", b"revision", "rows", b"rows", "seq", b"seq", "shown_revision", b"shown_revision", "state", b"state", "task", b"task", "text", b"text", "topic", b"topic"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "approval", b"approval", "artifact_ids", b"artifact_ids", "chat", b"chat", "conversation_id", b"conversation_id", "created_at", b"created_at", "delivery_id", b"delivery_id", "fault", b"fault", "kind", b"kind", "person", b"person", "platform_ids", b"platform_ids", "principal", b"principal", "reply_to", b"reply_to", "revision", b"revision", "rows", b"rows", "seq", b"seq", "shown_revision", b"shown_revision", "state", b"state", "task", b"task", "text", b"text", "topic", b"topic", "waits", b"waits"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -10,7 +10,9 @@ class Rule:
     """`when`: before the call has its effect, or after. `times` how often it still applies."""
 
     method: str  # empty: any but getUpdates
-    kind: typing.Literal["retry", "server", "drop", "hang", "bad", "conflict", "migrate", "forbid"]
+    kind: typing.Literal[
+        "retry", "server", "drop", "hang", "bad", "conflict", "migrate", "forbid", "big"
+    ]
     chat: str = ""
     when: typing.Literal["before", "after"] = "before"
     times: int = 1

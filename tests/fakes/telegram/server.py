@@ -139,6 +139,8 @@ class Server:
                 )
             case "forbid":
                 raise Refused(403, rule.text or "Forbidden: bot was blocked by the user")
+            case "big":
+                raise Refused(413, "Request Entity Too Large")
             case "migrate":
                 raise Refused(400, "Bad Request: group chat was upgraded to a supergroup chat")
 

@@ -152,6 +152,18 @@ def test_a_chat_goes_on_with_its_conversation_until_a_new_one(bot: running_daemo
     assert conversation("-7") == made.conversation_id != first
 
 
+def test_all_that_one_event_changes_comes(bot: running_daemon.Api) -> None:
+    posts = 120  # more than a page
+    for number in range(posts):
+        bot.channels.Post(channels_pb2.PostRequest(text=f"{number}", origin=origin(chat="-50")))
+    bot.channels.MoveChat(channels_pb2.MoveChatRequest(chat="-50", to="-51"))
+    stream = bot.channels.Deliveries(channels_pb2.DeliveriesRequest(), timeout=60)
+    there = (one for one in stream if one.chat == "-51")
+    found = {next(there).text for _ in range(posts)}
+    stream.cancel()
+    assert found == {f"{number}" for number in range(posts)}
+
+
 def test_a_stream_brings_what_comes_and_what_was_left_open(
     owned: running_daemon.RunningDaemon, secret: str, bot: running_daemon.Api
 ) -> None:

@@ -7,6 +7,7 @@ from proto.ducklm.v1 import (
     admin_pb2,
     approvals_pb2,
     artifacts_pb2,
+    channels_pb2,
     common_pb2,
     conversations_pb2,
     events_pb2,
@@ -245,10 +246,16 @@ def test_trust(api: running_daemon.Api) -> None:
 def test_secret() -> None:
     with work.with_sudo("pass phrase") as daemon, daemon.api() as api:
         asked = tasks_pb2.SubmitRequest(text="`sudo id`")
-        asked.origin.principal = "telegram:bot:7"
+        asked.origin.principal, asked.origin.chat = "telegram:bot:7", "7"
         task_id = api.tasks.Submit(asked).task_id
         work.resolve(api, work.pending(api, task_id), approvals_pb2.ALLOW_ONCE)
         work.reach(api, task_id, common_pb2.AWAITING_SECRET)
+
+        def waits() -> list[bool]:
+            listed = api.channels.ListDeliveries(channels_pb2.ListDeliveriesRequest())
+            return [one.waits for one in listed.deliveries if one.kind == one.NOTICE]
+
+        assert waits() == [True]
         request = approvals_pb2.ProvideSecretRequest(
             task_id=task_id,
             secret=b"pass phrase",
@@ -261,6 +268,7 @@ def test_secret() -> None:
         for _ in range(2):
             assert provide(request).task_id == task_id
         assert work.end(api, task_id).answer.startswith("as root")
+        assert waits() == [False]
         (told,) = [one for one in work.events(api, task_id) if one.HasField("secret_provided")]
         assert told.secret_provided.principal == "telegram:bot:7"
 

@@ -53,6 +53,7 @@ Rule = faults.Rule
             calls.Gone,
         ),
         (Rule("sendMessage", "conflict"), calls.Conflict),
+        (Rule("sendMessage", "big"), calls.Refused),
     ],
 )
 async def test_each_failure_is_one_of_the_faults(

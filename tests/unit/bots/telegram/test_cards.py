@@ -182,13 +182,15 @@ def test_a_task_that_waits_says_what_can_be_done(
     unknown = waiting.unknown_outcomes.add()
     unknown.call_id, unknown.tool = "call-" + "c" * 32, "shell_exec"
     unknown.arguments_json = '{"command":"rm x"}'
-    given = channels_pb2.Delivery(chat=chat, principal="telegram:7:5", revision=1, task=waiting)
+    given = channels_pb2.Delivery(chat=chat, principal="telegram:7:5", waits=True, task=waiting)
     found = cards.notice(given)
     assert part in found.text
     assert labels(found) == rows
     assert all(buttons.read(one.data) is not None for row in found.rows for one in row)
-    given.revision = 2
+    assert not cards.is_over(given)
+    given.waits = False
     assert cards.notice(given).rows == ()
+    assert cards.is_over(given)
 
 
 @pytest.mark.parametrize(

@@ -4,171 +4,23 @@ import asyncio
 import contextlib
 import pathlib
 import tempfile
-import typing
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
-import grpc
 import pytest
-from google.protobuf import message_factory, timestamp_pb2
+from google.protobuf import timestamp_pb2
 from grpc import aio
 
 from bots import client
-from bots.telegram import calls, deliveries, lanes, outgoing, texts
-from proto.ducklm.v1 import (
-    approvals_pb2,
-    channels_pb2,
-    common_pb2,
-    events_pb2,
-    tasks_pb2,
-)
+from bots.telegram import calls, deliveries, lanes, texts
+from proto.ducklm.v1 import approvals_pb2, channels_pb2, common_pb2, tasks_pb2
+from tests.unit.bots.telegram import showing
 
 D = channels_pb2.Delivery
-LIMIT_S = 20.0
-_Context: typing.TypeAlias = "aio.ServicerContext[typing.Any, typing.Any]"
-
-
-class Daemon:
-    """Gives what a test puts in, and writes down what it is told."""
-
-    def __init__(self, log: list[str]) -> None:
-        self.log = log
-        self.given: asyncio.Queue[channels_pb2.Delivery | None] = asyncio.Queue()
-        self.refused: set[str] = set()
-        self.updates: asyncio.Queue[events_pb2.Update] = asyncio.Queue()
-        self.changed = asyncio.Event()
-        self.streams = 0
-
-    def services(self) -> tuple[typing.Any, ...]:
-        channels = {
-            "Deliveries": self.deliveries,
-            "Report": self.report,
-            "MoveChat": self.move_chat,
-        }
-        events = {"List": self.list_events, "Subscribe": self.subscribe}
-        return (
-            _service(channels_pb2, "Channels", channels),
-            _service(events_pb2, "Events", events),
-        )
-
-    def note(self, line: str) -> None:
-        self.log.append(line)
-        self.changed.set()
-
-    async def deliveries(
-        self, request: channels_pb2.DeliveriesRequest, context: _Context
-    ) -> AsyncIterator[channels_pb2.Delivery]:
-        self.streams += 1
-        while (one := await self.given.get()) is not None:
-            yield one
-        await context.abort(grpc.StatusCode.UNAVAILABLE, "away")
-
-    async def report(
-        self, request: channels_pb2.ReportRequest, context: _Context
-    ) -> channels_pb2.Delivery:
-        state = D.State.Name(request.state)
-        ids = ",".join(request.platform_ids)
-        self.note(f"report {request.delivery_id} {request.revision} {state} [{ids}]")
-        if request.delivery_id in self.refused:
-            await context.abort(grpc.StatusCode.NOT_FOUND, "No such delivery.")
-        return channels_pb2.Delivery()
-
-    async def move_chat(
-        self, request: channels_pb2.MoveChatRequest, context: _Context
-    ) -> channels_pb2.MoveChatResponse:
-        self.note(f"move {request.chat} {request.to}")
-        return channels_pb2.MoveChatResponse(chat=request.to)
-
-    async def list_events(
-        self, request: events_pb2.ListEventsRequest, context: _Context
-    ) -> events_pb2.ListEventsResponse:
-        return events_pb2.ListEventsResponse()
-
-    async def subscribe(
-        self, request: events_pb2.SubscribeRequest, context: _Context
-    ) -> AsyncIterator[events_pb2.Update]:
-        while True:
-            yield await self.updates.get()
-
-
-def _service(module: typing.Any, name: str, methods: dict[str, typing.Any]) -> typing.Any:
-    """What serves some methods of a service."""
-    service = module.DESCRIPTOR.services_by_name[name]
-    handlers = {}
-    for method, served in methods.items():
-        said = service.methods_by_name[method]
-        request = message_factory.GetMessageClass(said.input_type)
-        answer = message_factory.GetMessageClass(said.output_type)
-        make = (
-            grpc.unary_stream_rpc_method_handler
-            if said.server_streaming
-            else grpc.unary_unary_rpc_method_handler
-        )
-        handlers[method] = make(served, request.FromString, answer.SerializeToString)
-    return grpc.method_handlers_generic_handler(service.full_name, handlers)
-
-
-class Recorder(calls.Calls):
-    """Writes down what is sent, and raises what a test puts in for a text's beginning."""
-
-    def __init__(self, note: Callable[[str], None]) -> None:
-        self._note = note
-        self._next = 100
-        self.faults: dict[str, list[calls.Fault]] = {}
-
-    def _say(self, line: str) -> None:
-        for part, faults in self.faults.items():
-            if part in line and faults:
-                self._note(f"refused {line}")
-                raise faults.pop(0)
-        self._note(line)
-
-    async def send(self, chat: str, topic: str, text: outgoing.Text, reply_to: str = "") -> str:
-        marks = "*" if text.entities else ""
-        where = f"{chat}/{topic}" + (f" to {reply_to}" if reply_to else "")
-        self._say(f"send {where}: {text.text}{marks}")
-        self._next += 1
-        return str(self._next)
-
-    async def edit(self, chat: str, message: str, text: outgoing.Text) -> None:
-        self._say(f"edit {message}: {text.text}{'*' if text.entities else ''}")
-
-    async def send_document(
-        self, chat: str, topic: str, document: outgoing.Document, reply_to: str = ""
-    ) -> str:
-        self._say(f"document {chat}/{topic}: {document.name}")
-        self._next += 1
-        return str(self._next)
-
-    async def delete(self, chat: str, message: str) -> None:
-        self._say(f"delete {message}")
-
-
-class Stage:
-    """A daemon, a recording and what shows deliveries between them."""
-
-    def __init__(self) -> None:
-        self.log: list[str] = []
-        self.daemon = Daemon(self.log)
-        self.api = Recorder(self.daemon.note)
-        self.running: asyncio.Task[None] | None = None
-
-    def give(self, *given: channels_pb2.Delivery | None) -> None:
-        for one in given:
-            self.daemon.given.put_nowait(one)
-
-    async def until(self, part: str, times: int = 1) -> None:
-        """Until so many lines hold a part."""
-        assert self.running is not None
-        async with asyncio.timeout(LIMIT_S):
-            while sum(part in line for line in self.log) < times:
-                assert not self.running.done(), self.running
-                self.daemon.changed.clear()
-                await self.daemon.changed.wait()
 
 
 @pytest.fixture
-async def stage() -> AsyncIterator[Stage]:
-    made = Stage()
+async def stage() -> AsyncIterator[showing.Stage]:
+    made = showing.Stage()
     with tempfile.TemporaryDirectory() as folder:
         server = aio.server()
         server.add_generic_rpc_handlers(made.daemon.services())
@@ -181,7 +33,7 @@ async def stage() -> AsyncIterator[Stage]:
             yield made
         finally:
             made.running.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
+            with contextlib.suppress(asyncio.CancelledError, ExceptionGroup):
                 await made.running
             await sending.close()
             await daemon.close()
@@ -236,7 +88,9 @@ LONG = "\n\n".join(f"{number} " + "x" * 3000 for number in range(2))
 DOTS = texts.STARTING
 
 
-async def test_an_answer_is_edited_into_a_message_that_is_reported_before(stage: Stage) -> None:
+async def test_an_answer_is_edited_into_a_message_that_is_reported_before(
+    stage: showing.Stage,
+) -> None:
     stage.give(preview())
     await stage.until("report d 1 SENT [101]")
     stage.give(final("Paris."))
@@ -285,7 +139,7 @@ async def test_an_answer_is_edited_into_a_message_that_is_reported_before(stage:
         ),
     ],
 )
-async def test_the_end_of_a_task(stage: Stage, given: D, wanted: list[str]) -> None:
+async def test_the_end_of_a_task(stage: showing.Stage, given: D, wanted: list[str]) -> None:
     stage.give(given)
     await stage.until("SHOWN")
     assert len(stage.log) == len(wanted)
@@ -303,7 +157,9 @@ REFUSALS: dict[str, tuple[str, list[calls.Fault], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSALS)
-async def test_what_telegram_refuses_is_reported_once_or_mended(stage: Stage, name: str) -> None:
+async def test_what_telegram_refuses_is_reported_once_or_mended(
+    stage: showing.Stage, name: str
+) -> None:
     text, faults, end = REFUSALS[name]
     stage.api.faults[text] = faults
     stage.give(delivery(D.NOTICE, topic="7", text=f"**{text}**"))
@@ -314,7 +170,7 @@ async def test_what_telegram_refuses_is_reported_once_or_mended(stage: Stage, na
         assert stage.log[1] == f"send 5/7: {text}"
 
 
-async def test_a_moved_chat_is_shown_all_of_it_where_it_is_now(stage: Stage) -> None:
+async def test_a_moved_chat_is_shown_all_of_it_where_it_is_now(stage: showing.Stage) -> None:
     stage.api.faults["send 5/"] = [calls.Moved("-1005")]
     stage.give(delivery(D.NOTICE, text="hello"))
     await stage.until("move 5 -1005")
@@ -323,14 +179,49 @@ async def test_a_moved_chat_is_shown_all_of_it_where_it_is_now(stage: Stage) -> 
     assert "send -1005/ to 3: hello" in stage.log
 
 
-async def test_a_message_that_somebody_deleted_is_sent_anew(stage: Stage) -> None:
+async def test_what_is_told_to_the_old_chat_later_moves_as_well(stage: showing.Stage) -> None:
+    for number, name in enumerate(("d", "e"), 1):
+        stage.api.faults["send 5/"] = [calls.Moved("-1005")]
+        late = delivery(D.NOTICE, text="hello")
+        late.delivery_id = name
+        stage.give(late)
+        await stage.until("move 5 -1005", number)
+
+
+async def test_a_notice_that_is_to_be_seen_elsewhere_now_is_sent_while_it_counts(
+    stage: showing.Stage,
+) -> None:
+    waits = delivery(D.NOTICE, 2, chat="-1005", of=task())
+    waits.waits = True
+    stage.give(waits)
+    await stage.until("report d 2 SHOWN [101]")
+    over = delivery(D.NOTICE, 2, chat="-1005", of=task())
+    over.delivery_id = "e"
+    stage.give(over)
+    await stage.until("report e 2 SHOWN []")
+    assert sum(one.startswith("send") for one in stage.log) == 1
+
+
+async def test_a_token_that_is_none_any_more_ends_it_and_fails_nothing(
+    stage: showing.Stage,
+) -> None:
+    stage.api.faults["hello"] = [calls.Unauthorized("Unauthorized")]
+    stage.give(delivery(D.NOTICE, text="hello"))
+    assert stage.running is not None
+    with pytest.raises(ExceptionGroup) as raised:
+        await asyncio.wait_for(asyncio.shield(stage.running), showing.LIMIT_S)
+    assert raised.group_contains(calls.Unauthorized)
+    assert stage.log == ["refused send 5/: hello"]
+
+
+async def test_a_message_that_somebody_deleted_is_sent_anew(stage: showing.Stage) -> None:
     stage.api.faults["edit 50"] = [calls.Refused("message to edit not found")]
     stage.give(final("Paris.", ids=("50",)))
     await stage.until("report d 2 SHOWN [101]")
     assert stage.log[1] == "send 5/: Paris."
 
 
-async def test_a_report_that_is_refused_stops_nothing_else(stage: Stage) -> None:
+async def test_a_report_that_is_refused_stops_nothing_else(stage: showing.Stage) -> None:
     stage.daemon.refused.add("d")
     stage.api.faults["hello"] = [calls.Gone("bot was blocked")]
     stage.give(delivery(D.NOTICE, text="hello"))
@@ -341,7 +232,18 @@ async def test_a_report_that_is_refused_stops_nothing_else(stage: Stage) -> None
     await stage.until("report e 1 SHOWN [101]")
 
 
-async def test_a_new_stream_shows_nothing_twice_that_is_being_shown(stage: Stage) -> None:
+async def test_what_the_daemon_refuses_once_is_tried_again_and_sent_once(
+    stage: showing.Stage,
+) -> None:
+    stage.daemon.refused.add("d")
+    stage.give(delivery(D.NOTICE, text="hello"))
+    await stage.until("report d 1 SHOWN [101]")
+    stage.daemon.refused.clear()
+    await stage.until("report d 1 SHOWN [101]", 2)
+    assert sum(one.startswith("send") for one in stage.log) == 1
+
+
+async def test_a_new_stream_shows_nothing_twice_that_is_being_shown(stage: showing.Stage) -> None:
     stage.give(preview())
     await stage.until("report d 1 SENT [101]")
     stage.give(None)
@@ -356,7 +258,7 @@ def approval(status: approvals_pb2.ApprovalStatus.ValueType) -> approvals_pb2.Ap
     return approvals_pb2.Approval(approval_id="a-1", task_id="t-1", status=status)
 
 
-async def test_a_card_has_its_buttons_only_where_the_daemon_knows_it(stage: Stage) -> None:
+async def test_a_card_has_its_buttons_only_where_the_daemon_knows_it(stage: showing.Stage) -> None:
     stage.give(delivery(D.APPROVAL, approval=approval(approvals_pb2.PENDING)))
     await stage.until("report d 1 SHOWN [101]")
     assert [one.split(":")[0] for one in stage.log] == [
@@ -370,7 +272,7 @@ async def test_a_card_has_its_buttons_only_where_the_daemon_knows_it(stage: Stag
     assert stage.log[-2].startswith("edit 101")
 
 
-async def test_a_card_that_nobody_saw_and_that_is_decided_is_not_sent(stage: Stage) -> None:
+async def test_a_card_that_nobody_saw_and_that_is_decided_is_not_sent(stage: showing.Stage) -> None:
     stage.give(delivery(D.APPROVAL, 2, approval=approval(approvals_pb2.DENIED)))
     await stage.until("report d 2 SHOWN []")
     assert len(stage.log) == 1

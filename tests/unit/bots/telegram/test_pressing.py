@@ -50,7 +50,7 @@ async def stage() -> Stage:
     ("data", "told", "toast"),
     [
         (ONCE, [f"approvals.Resolve {ID} ALLOW_ONCE"], "Allowed."),
-        (WHY, [f"channels.Post {texts.WHY_NOT}"], texts.WHY_TOAST),
+        (WHY, ["channels.Look"], texts.OLD_BUTTON),
         (RETRY, ["channels.Look"], texts.OLD_BUTTON),
         ("p:y:", ["channels.Look"], texts.OLD_BUTTON),
         (buttons.data(buttons.Feedback(TASK, good=True)), ["tasks.Feedback"], texts.THANKS),
@@ -77,7 +77,26 @@ async def test_a_refusal_is_told_in_the_daemons_words(stage: Stage) -> None:
     assert await stage.toast() == "Only an owner may."
 
 
-@pytest.mark.parametrize("data", [WHOLE, "m:mode:", "s:mode:plan"])
+@pytest.mark.spec("B-04")
+@pytest.mark.parametrize(
+    ("status", "told", "toast"),
+    [
+        (approvals_pb2.PENDING, f"channels.Post {texts.WHY_NOT}", texts.WHY_TOAST),
+        (approvals_pb2.ALLOWED, "", "Allowed."),
+        (approvals_pb2.EXPIRED, "", "It had expired."),
+    ],
+)
+async def test_a_reason_is_asked_for_only_while_the_card_waits(
+    stage: Stage, status: approvals_pb2.ApprovalStatus.ValueType, told: str, toast: str
+) -> None:
+    card = approvals_pb2.Approval(approval_id=ID, status=status)
+    stage.daemon.look.replied_to.approval.CopyFrom(card)
+    await stage.press(WHY)
+    assert stage.daemon.lines() == ["channels.Look", *([told] if told else [])]
+    assert await stage.toast() == toast
+
+
+@pytest.mark.parametrize("data", [WHY, WHOLE, "m:mode:", "s:mode:plan"])
 async def test_a_stranger_gets_nothing_by_a_press(stage: Stage, data: str) -> None:
     stage.daemon.look = channels_pb2.LookResponse()
     await stage.press(data)

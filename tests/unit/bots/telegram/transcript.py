@@ -96,7 +96,7 @@ def asked() -> Iterator[tuple[str, outgoing.Text]]:
     task.unknown_outcomes.add(
         call_id=_C, tool="shell_exec", arguments_json='{"command":"rm -r build"}'
     )
-    waiting = channels_pb2.Delivery(chat="42", principal="telegram:77:42", revision=1, task=task)
+    waiting = channels_pb2.Delivery(chat="42", principal="telegram:77:42", waits=True, task=task)
     yield "after a crash in the middle of a command", cards.notice(waiting)
     person = channels_pb2.Person(
         principal="telegram:77:99", name="Mallory", code="123456", state=channels_pb2.Person.ASKED
