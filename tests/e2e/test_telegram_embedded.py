@@ -24,7 +24,8 @@ def test_a_question_and_a_command_with_the_embedded_model() -> None:
         assert any(len(one.said) > 2 for one in previews), "it has grown while it was written"
         held.say("`env echo walked`", user=5)
         card = held.card("5", "env echo walked")
-        held.toast(held.press(held.button(card, "Once"), card.message_id, user=5))
+        press = held.press(held.button(card, "Once"), card.message_id, user=5)
+        assert held.toast(press).text == "Allowed."
         held.message("5", "\nwalked")
 
 

@@ -96,7 +96,8 @@ def test_no_forged_press_is_accepted(
     figures("slowest answer, s", round(slowest_s, 3))
     assert slowest_s <= (SOON_S if len(toasts) == PRESSES else BUSY_S)
     for card, user, chat in ((mine, 5, "5"), (theirs, 42, GROUP)):
-        held.toast(held.press(held.button(card, "Once"), card.message_id, user, chat))
+        press = held.press(held.button(card, "Once"), card.message_id, user, chat)
+        assert held.toast(press).text == "Allowed."
         held.until(functools.partial(says, card, f"allowed by {user}"))
 
 
