@@ -44,6 +44,12 @@ _GONE: typing.Final = (
     "CHAT_WRITE_FORBIDDEN",
 )
 
+_LOST: typing.Final = (
+    "message to edit not found",
+    "message can't be edited",
+    "message_id_invalid",
+)
+
 
 class Fault(Exception):
     """A call to the Bot API that failed. The message is Telegram's own, or a word of ours."""
@@ -81,7 +87,7 @@ class Refused(Fault):
     def is_lost_message(self) -> bool:
         """Whether the message that was named is not there."""
         said = str(self).lower()
-        return "message to edit not found" in said or "message can't be edited" in said
+        return any(one in said for one in _LOST)
 
 
 class Conflict(Fault):

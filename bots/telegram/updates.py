@@ -154,7 +154,7 @@ def _origin(message: types.Message, bot: Bot, user: int) -> common_pb2.Origin:
         topic=topic,
         message_id=str(message.message_id),
         reply_to=str(reply.message_id) if reply is not None and is_reply else "",
-        forwarded=message.forward_origin is not None,
+        forwarded=message.forward_origin is not None or message.via_bot is not None,
     )
 
 

@@ -48,6 +48,11 @@ def refused(current: turn.Turn, given: inputs.RpcInput) -> decisions.Rejected | 
     return _reject(_KIND.FORBIDDEN, message)
 
 
+def _is_recent(current: turn.Turn, one: world.Person) -> bool:
+    """Whether a request still waits; later it is made anew, with another code."""
+    return current.at_ms - one.asked_ms < REQUEST_MS
+
+
 def request(
     current: turn.Turn, given: inputs.RequestPairing
 ) -> decisions.Reply | decisions.Rejected:
@@ -61,13 +66,13 @@ def request(
         return kept
     if known is not None and known.state is world.PersonState.REFUSED:
         return kept
-    if known is not None and current.at_ms - known.asked_ms < REQUEST_MS:
+    if known is not None and _is_recent(current, known):
         return kept
     asking = world.PersonState.ASKED
     recent = (
         one
         for one in current.world.people.values()
-        if one.state is asking and current.at_ms - one.asked_ms < REQUEST_MS
+        if one.state is asking and _is_recent(current, one)
     )
     if sum(1 for _ in recent) >= OPEN_REQUESTS:
         message = f"{OPEN_REQUESTS} people wait to be let in already. Try again later."
@@ -91,7 +96,7 @@ def decide(current: turn.Turn, given: inputs.DecidePairing) -> decisions.Reply |
         one
         for one in current.world.people.values()
         if (given.person is not None and one.principal == given.person)
-        or (given.code and one.code == given.code)
+        or (given.code and one.code == given.code and _is_recent(current, one))
     ]
     if len(found) > 1:
         return _reject(_KIND.INVALID, "Several people ask with this code: name the principal.")

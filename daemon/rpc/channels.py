@@ -10,6 +10,7 @@ from daemon.decide import people, turn
 from daemon.domain import (
     decisions,
     deliveries,
+    delivery_changes,
     errors,
     events,
     ids,
@@ -24,17 +25,6 @@ from daemon.runtime import bus
 from proto.ducklm.v1 import channels_pb2, channels_pb2_grpc
 
 PAGE_DELIVERIES = 50
-_CHANGERS = (
-    events.TaskSubmitted,
-    events.TaskStateChanged,
-    events.ApprovalRequested,
-    events.ApprovalResolved,
-    events.NoticePosted,
-    events.ChatMoved,
-    events.PairingRequested,
-    events.PairingDecided,
-)
-"""After which there may be something to show."""
 
 
 class Channels(channels_pb2_grpc.ChannelsServicer):
@@ -113,11 +103,11 @@ class Channels(channels_pb2_grpc.ChannelsServicer):
 
     async def _changed(self, from_seq: int) -> bool:
         """Wait until something may be to show; False when the daemon stops."""
-        scope = bus.Scope(live=False)
+        scope, changers = bus.Scope(live=False), delivery_changes.CHANGERS
         async with aclosing(self._served.bus.subscribe(from_seq, scope)) as pages:
             async for page in pages:
                 for one in page:
-                    if isinstance(one, events.Recorded) and isinstance(one.event, _CHANGERS):
+                    if isinstance(one, events.Recorded) and type(one.event) in changers:
                         return True
         return False
 

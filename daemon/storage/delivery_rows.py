@@ -8,22 +8,10 @@ time that it waits.
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from daemon.domain import deliveries, events, ids, principals, state, views
+from daemon.domain import deliveries, delivery_changes, events, ids, principals, state, views
 from daemon.storage import rows, task_row
 
-CHANGERS = frozenset(
-    {
-        events.TaskSubmitted,
-        events.TaskStateChanged,
-        events.ApprovalRequested,
-        events.ApprovalResolved,
-        events.DeliveryReported,
-        events.NoticePosted,
-        events.ChatMoved,
-        events.PairingRequested,
-        events.PairingDecided,
-    }
-)
+CHANGERS = delivery_changes.CHANGERS | {events.DeliveryReported}
 """The events that change any of these rows."""
 _TOLD_WAITING = state.WAITING - {state.TaskState.AWAITING_APPROVAL}
 

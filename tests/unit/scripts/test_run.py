@@ -208,6 +208,17 @@ def test_a_configured_bot_runs_beside_the_daemon_with_a_token_of_its_own(
     assert checkout.stopped
 
 
+def test_a_token_that_an_earlier_run_was_given_and_did_not_put_in_place_is_used(
+    checkout: Checkout,
+) -> None:
+    bots = checkout.state / "bots"
+    bots.mkdir(parents=True)
+    (bots / "telegram-7.token.tmp").write_text("given-before\n")
+    assert "the Telegram bot runs too" in chat(checkout, "7:of-the-bot-father")
+    assert (bots / "telegram-7.token").read_text() == "given-before\n"
+    assert not (checkout.bin / "token.asked").exists()
+
+
 def test_a_bot_that_cannot_start_says_why_and_the_chat_opens(checkout: Checkout) -> None:
     shown = chat(checkout, "8:nobody-owns-it")
     assert "Nobody owns this bot" in shown

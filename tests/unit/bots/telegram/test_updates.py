@@ -59,6 +59,11 @@ TOPIC = {"message_thread_id": 4, "is_topic_message": True}
             PRIVATE,
             "“hi” telegram:77:5 5/ private forwarded",
         ),
+        (
+            {"text": "hi", "via_bot": ME | {"is_bot": True}},
+            PRIVATE,
+            "“hi” telegram:77:5 5/ private forwarded",
+        ),
         ({"photo": PHOTO, "caption": "c"}, PRIVATE, "“c” telegram:77:5 5/ private photo-9.jpg*"),
         ({"document": DOCUMENT}, PRIVATE, "“” telegram:77:5 5/ private a.pdf"),
         ({"voice": DOCUMENT | {"duration": 1}}, PRIVATE, "“” telegram:77:5 5/ private voice"),
