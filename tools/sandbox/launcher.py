@@ -32,6 +32,9 @@ _NETWORK_VERSION, SCOPE_VERSION = 4, 6
 _END_SECONDS = 10.0
 """How long it tries, on a machine that is busy; it takes milliseconds on one that is not."""
 _NOT_RUN = 126
+_TOLD = frozenset((signal.SIGTERM, signal.SIGCHLD))
+"""What it waits for: an end that the daemon wants, or that of a process below. They are blocked
+until it waits, so that neither can break off the end itself."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -58,10 +61,6 @@ class Orders(TypedDict):
     network: bool
     tasks: int
     elevated: bool
-
-
-class _Ended(BaseException):
-    """The daemon wants an end, or is gone. Not an Exception: nothing on the way may take it."""
 
 
 def version() -> int:
@@ -131,7 +130,7 @@ def _filter(program: bytes) -> None:
 def _run(orders: Orders, temporary: str) -> NoReturn:
     """In the child: confine it and become the command."""
     try:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _TOLD)
         os.setsid()
         os.fchdir(orders["folder_fd"])
         if not orders["elevated"]:
@@ -183,20 +182,21 @@ def _children_file() -> str:
     return f"/proc/self/task/{os.getpid()}/children"
 
 
-def _await(child: int) -> int:
-    """The child's exit code, negative for a signal; its orphans are reaped meanwhile."""
-    while True:
-        pid, status = os.wait()
-        if pid == child:
-            return os.waitstatus_to_exitcode(status)
-
-
-def _end(number: int, frame: object) -> NoReturn:
-    raise _Ended
+def _await(child: int) -> int | None:
+    """The child's exit code, negative for a signal; None when the daemon wants an end, or is gone.
+    Orphans below are reaped meanwhile."""
+    while signal.sigwait(_TOLD) == signal.SIGCHLD:
+        pid = -1
+        while pid != 0:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == child:
+                return os.waitstatus_to_exitcode(status)
+    return None
 
 
 def _keep(orders: Orders, report: int) -> None:
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _TOLD)
     temporary = "" if orders["elevated"] else tempfile.mkdtemp(prefix="ducklm-")
     try:
         _control(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
@@ -211,11 +211,9 @@ def _keep(orders: Orders, report: int) -> None:
             _run(orders, temporary)
         os.write(report, f'{{"child-pid": {child}}}\n'.encode())
         code = _await(child)
-        os.write(report, f'{{"exit-code": {code}}}\n'.encode())
-    except _Ended:
-        pass  # the end itself follows
+        if code is not None:
+            os.write(report, f'{{"exit-code": {code}}}\n'.encode())
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         _end_all()
         if temporary:
             shutil.rmtree(temporary, ignore_errors=True)

@@ -1,6 +1,7 @@
 """Nothing is left of a command: after a cancel, a timeout, and a kill -9 of what started it."""
 
 import asyncio
+import contextlib
 import os
 import random
 import signal
@@ -8,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.conftest import Figures, Rounds
@@ -107,6 +109,28 @@ async def test_a_cancel_at_any_moment(tmp_path: Path, seed: int, rounds: Rounds)
         task.cancel()
         await asyncio.wait((task,))
         assert await gone(run.token)
+
+
+@pytest.mark.parametrize("kind", ["Landlock", "no sandbox"])
+async def test_a_keeper_that_is_told_again_while_it_ends_leaves_nothing(
+    kind: str, tmp_path: Path, rounds: Rounds
+) -> None:
+    """As when the daemon dies while its keeper ends already."""
+    using = shell.Shell(600, KINDS[kind])
+    for _ in range(rounds(200)):
+        run = confined.Run(using, tmp_path, "sleep $TOKEN & echo on; wait")
+        task = asyncio.create_task(run.go())
+        await run.came.wait()
+        assert await confined.until(run.processes)
+        keeper = run.processes()[0].parent()
+        while keeper is not None and "launcher.py" not in " ".join(keeper.cmdline()):
+            keeper = keeper.parent()
+        assert keeper is not None
+        with contextlib.suppress(psutil.NoSuchProcess):
+            while keeper.status() != psutil.STATUS_ZOMBIE:
+                keeper.terminate()
+        await asyncio.wait((task,))
+        assert await gone(run.token), run.processes()
 
 
 STARTER = """
