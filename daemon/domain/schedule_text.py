@@ -52,7 +52,7 @@ def written(spec: schedules.Spec) -> str:
 
 
 def parse(text: str) -> schedules.Spec | None:
-    """The rule that the text is of; None where it has no such form.
+    """The rule that the text is of; None where it has no such form, or not all of it.
 
     Raises ValueError, with words, where the form is there and what it says cannot be.
     """
@@ -84,12 +84,14 @@ def _parse(text: str) -> schedules.Spec | None:
         minutes = int(found["count"]) * (60 if found["unit"] == "h" else 1)
         return schedules.Every(minutes=minutes, anchor=_read_stamp(found["anchor"]))
     if (found := _DAILY.fullmatch(text)) is not None:
+        if found["since"] is None and int(found["days"] or 1) > 1:
+            return None
         return schedules.Daily(
             days=int(found["days"] or 1), times=_read_clock(found["times"]), since=_read_day(found)
         )
     if (found := _WEEKLY.fullmatch(text)) is not None:
         weekdays = _read_weekdays(found["weekdays"])
-        if weekdays is None:
+        if weekdays is None or (found["since"] is None and int(found["weeks"] or 1) > 1):
             return None
         return schedules.Weekly(
             weeks=int(found["weeks"] or 1),

@@ -47,7 +47,18 @@ TIDIED = [
     ("0 9 * jan mon-fri", "0 9 * JAN MON-FRI"),
 ]
 
-NO_FORM = ["", "now", "every", "every 2h", "at 16:54", "every banana at 08:00", "* * * *", "@daily"]
+NO_FORM = [
+    "every 3d at 09:00",
+    "every 2w on mon at 09:00",
+    "",
+    "now",
+    "every",
+    "every 2h",
+    "at 16:54",
+    "every banana at 08:00",
+    "* * * *",
+    "@daily",
+]
 
 IMPOSSIBLE = [
     ("at 2026-02-30 10:00", "there is no 2026-02-30"),
@@ -58,9 +69,7 @@ IMPOSSIBLE = [
     ("every day at 25:00", "25:00 is no time of day"),
     ("every 0d at 09:00", "days: at least 1"),
     ("every 999d at 09:00 from 2026-12-02", "days: at most 366"),
-    ("every 3d at 09:00", "it counts from a day"),
     ("every day at 09:00 from 2026-12-02", "leave `from` out"),
-    ("every 2w on mon at 09:00", "it counts from a day"),
     ("every 2w on mon at 09:00 from 2026-13-02", "there is no 2026-13-02"),
     ("60 * * * *", "'60' is no minute: 0 to 59"),
     ("* 24 * * *", "'24' is no hour"),
@@ -170,6 +179,8 @@ def test_a_wall_time_has_no_zone_and_no_fractions() -> None:
     ):
         with pytest.raises(pydantic.ValidationError, match="wall-clock"):
             schedules.Once(at=at)
+    with pytest.raises(pydantic.ValidationError, match="counts from a day"):
+        schedules.Daily(days=2, times=(datetime.time(9),))
     with pytest.raises(pydantic.ValidationError, match="whole minute"):
         schedules.Every(minutes=1, anchor=datetime.datetime(2027, 1, 1, second=1))
     with pytest.raises(pydantic.ValidationError, match="time of day"):
