@@ -78,6 +78,12 @@ CASES: list[tuple[str, zoneinfo.ZoneInfo, str, list[str]]] = [
         "2026-10-29 22:40+03:00",
         ["2026-10-29 23:30+03:00", "2026-10-29 23:30+02:00", "2027-10-29 00:30+02:00"],
     ),
+    (  # and is not passed over for a day of another year with the offset of before
+        "30 * 25 10 *",
+        zoneinfo.ZoneInfo("Africa/Cairo"),
+        "2029-10-25 23:40+03:00",
+        ["2029-10-25 23:30+02:00", "2030-10-25 00:30+03:00"],
+    ),
     (
         "every 2h from 2026-10-24 23:00",
         moments.BERLIN,
