@@ -217,7 +217,9 @@ class Daemon:
             lambda: runtime.rules.skills,
         )
         acting = self._tool_calls(models, found.tools, ground, store.artifacts, kept, box, publish)
-        performer = effects.Effects(thinking, acting, timers, box, ground.history, self._reach)
+        performer = effects.Effects(
+            thinking, acting, timers, box, ground.history, kept, self._reach
+        )
         runtime = loop.RuntimeLoop(
             rules,
             current,

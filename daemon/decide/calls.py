@@ -59,6 +59,23 @@ def propose(
     )
 
 
+def propose_kept(
+    current: turn.Turn, task: world.Task, given: ids.ContentId, fingerprint: str
+) -> world.Task:
+    """Note that a shell call is wanted whose arguments are kept already; its result answers."""
+    return current.emit(
+        task,
+        events.ToolCallProposed(
+            task_id=task.task_id,
+            call_id=current.ids.call(),
+            tool=SHELL,
+            arguments=given,
+            direct=True,
+            fingerprint=fingerprint,
+        ),
+    )
+
+
 def propose_planned(
     current: turn.Turn, task: world.Task, planned: events.PlannedStep
 ) -> world.Task:

@@ -1,12 +1,24 @@
 """What bots report and ask of their chats: what was shown, what is to be, and where a chat went."""
 
 from daemon.decide import turn
-from daemon.domain import decisions, deliveries, errors, events, ids, inputs, principals, state
+from daemon.domain import (
+    decisions,
+    deliveries,
+    errors,
+    events,
+    ids,
+    inputs,
+    principals,
+    state,
+    world,
+)
 
 _KIND = errors.RefusalKind
 NOTICE_BYTES = 64 * 1024
 CURSOR_BYTES = 4096
 NO_CONVERSATION = ids.ConversationId("")
+DAEMON = principals.Principal("local:daemon")
+"""Who acts where the daemon does by itself."""
 
 
 def _reject(kind: errors.RefusalKind, message: str) -> decisions.Rejected:
@@ -66,6 +78,15 @@ def post(current: turn.Turn, given: inputs.PostNotice) -> decisions.Reply | deci
     return decisions.DeliveryKept(delivery_id=posted.delivery_id)
 
 
+def tell(
+    current: turn.Turn, target: deliveries.Target, owner: ids.ConversationId, text: str
+) -> None:
+    """Have something of the daemon's own shown in a chat."""
+    delivery_id, content = current.ids.delivery(), current.keep(owner, text)
+    told = events.NoticePosted(delivery_id=delivery_id, target=target, text=content)
+    current.record(told, owner, "")
+
+
 def move(current: turn.Turn, given: inputs.MoveChat) -> decisions.Reply | decisions.Rejected:
     """Let all of a chat go on under its new id."""
     if not given.to or given.to == given.chat or not given.chat:
@@ -73,7 +94,7 @@ def move(current: turn.Turn, given: inputs.MoveChat) -> decisions.Reply | decisi
     tasks = tuple(
         task.task_id
         for task in current.world.tasks.values()
-        if _is_shown_in(task.origin, given.account, given.chat) and task.state not in state.FINAL
+        if _is_shown_in(task, given.account, given.chat) and task.state not in state.FINAL
     )
     before = f"{given.account}/{given.chat}/"
     approvals = tuple(
@@ -100,8 +121,8 @@ def move(current: turn.Turn, given: inputs.MoveChat) -> decisions.Reply | decisi
     return decisions.ChatKept(chat=given.to)
 
 
-def _is_shown_in(origin: principals.Origin, account: str, chat: str) -> bool:
-    target = deliveries.target(origin)
+def _is_shown_in(task: world.Task, account: str, chat: str) -> bool:
+    target = deliveries.target(task.origin) if task.run is None else task.run.target
     return target is not None and (target.account, target.chat) == (account, chat)
 
 

@@ -93,6 +93,11 @@ def delete(
     """End what still runs in it, and forget its texts."""
     if not current.known.conversation_exists:
         return _none(given.conversation_id)
+    planned = (one.schedule for one in current.world.schedules.values())
+    own = next((one for one in planned if one.conversation_id == given.conversation_id), None)
+    if own is not None:
+        message = f"{own.schedule_id} works in this conversation: delete that schedule first."
+        return _reject(_KIND.STATE, message)
     for task in tuple(current.world.tasks.values()):
         if task.conversation_id == given.conversation_id and task.state not in state.FINAL:
             endings.end(current, task, state.TaskState.CANCELLED, "its conversation was deleted")

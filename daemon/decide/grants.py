@@ -13,7 +13,7 @@ def create(
     approval: world.Approval,
     granted_by: principals.Principal,
 ) -> ids.GrantId:
-    """Let the call of an approval run unasked from now on.
+    """Let the call of an approval run unasked from now on; of a schedule's run, in its runs alone.
 
     Raises:
         ValueError: the approval does not say what that would be.
@@ -21,6 +21,9 @@ def create(
     if approval.card is None or not approval.key:
         raise ValueError(f"{approval.approval_id} does not name its call")
     limits = current.rules.limits
+    days, uses = limits.grant_days, limits.grant_uses
+    if task.run is not None:
+        days, uses = limits.schedule_grant_days, limits.schedule_grant_uses
     grant_id = current.ids.grant()
     current.emit(
         task,
@@ -32,8 +35,9 @@ def create(
             folder=approval.folder,
             card=approval.card,
             granted_by=granted_by,
-            expires_ms=current.at_ms + limits.grant_days * _DAY_MS,
-            uses=limits.grant_uses,
+            expires_ms=current.at_ms + days * _DAY_MS,
+            uses=uses,
+            schedule_id=task.run.schedule_id if task.run is not None else None,
         ),
     )
     return grant_id

@@ -6,8 +6,8 @@ announces it uses up the approval or a use of the grant in the same transaction.
 
 from typing import assert_never
 
-from daemon.decide import calls, endings, engine, secrecy, spreading, turn
-from daemon.domain import decisions, events, ids, inputs, principals, taints, verdicts, world
+from daemon.decide import calls, endings, engine, rehearsals, secrecy, spreading, turn
+from daemon.domain import decisions, events, ids, inputs, taints, verdicts, world
 from daemon.permission import binding, card, policy
 from tools import contract
 
@@ -50,7 +50,7 @@ def _settle(
         named=bool(given.facts.sources) and set(given.facts.sources) <= set(task.urls),
         mode=_mode(current, task),
         taint=taints.join(task.taint, spreading.of_call(current.world, given)),
-        grant_id=_grant(current, key, given.folder),
+        grant_id=_grant(current, task, key, given.folder),
         denied=key in task.denied,
     )
     return policy.settle(judged, situation)
@@ -64,9 +64,10 @@ def _mode(current: turn.Turn, task: world.Task) -> verdicts.Mode:
     return verdicts.Mode.BUILD if mode is verdicts.Mode.YOLO and not is_owner else mode
 
 
-def _grant(current: turn.Turn, key: str, folder: str) -> ids.GrantId | None:
+def _grant(current: turn.Turn, task: world.Task, key: str, folder: str) -> ids.GrantId | None:
+    of = (None,) if task.run is None else (None, task.run.schedule_id)
     for grant in current.world.live_grants(current.at_ms):
-        if grant.key == key and grant.folder == folder:
+        if (grant.key, grant.folder) == (key, folder) and grant.schedule_id in of:
             return grant.grant_id
     return None
 
@@ -88,6 +89,9 @@ def _judge(
             reasons=settled.reasons,
         ),
     )
+    if task.kind is events.TaskKind.REHEARSAL and not rehearsals.asks(settled):
+        rehearsals.end(current, task, call, rehearsals.told(settled))
+        return
     match settled.way:
         case policy.Way.RUN:
             _start(current, task, call, given, policy.permit(call.call_id, digest, settled))
@@ -110,7 +114,8 @@ def _ask(
 ) -> None:
     spec = current.rules.tools[call.tool]
     approval_id = current.ids.approval()
-    expires_ms = current.at_ms + current.rules.limits.approval_seconds * 1000
+    expires_ms = current.at_ms + rehearsals.approval_seconds(current, task) * 1000
+    approvers, places = rehearsals.asked(task)
     shown = card.of(spec, given.facts)
     task = current.emit(
         task,
@@ -126,8 +131,8 @@ def _ask(
             expires_ms=expires_ms,
             key=key,
             folder=given.folder,
-            approvers=principals.approvers(task.origin),
-            places=principals.places(task.origin),
+            approvers=approvers,
+            places=places,
         ),
     )
     current.act(decisions.ReleaseCall(call_id=call.call_id))
@@ -149,6 +154,9 @@ def _use_approval(
     key = _key(current, task, call, given)
     digest = binding.digest(key, task.task_id)
     approval = current.world.approvals.get(call.approval_id) if call.approval_id else None
+    if task.kind is events.TaskKind.REHEARSAL:
+        rehearsals.allowed(current, task, call, approval)
+        return
     settled = _settle(current, task, key, given)
     if approval is not None and approval.digest == digest and settled.way is not policy.Way.REFUSE:
         permit = policy.permit(call.call_id, digest, settled, approval.approval_id)

@@ -14,6 +14,7 @@ from daemon.decide import (
     lanes,
     recovery,
     requests,
+    runs,
     secrecy,
     thinking,
     turn,
@@ -35,7 +36,7 @@ def advance(
 ) -> tuple[decisions.Step, world.World]:
     """The step, and the world after it: what `current` becomes when the step's events fold."""
     making = turn.Turn(rules, current, stamped)
-    given = stamped.input
+    given, settling = stamped.input, frozenset(current.settling)
     reply: decisions.Reply | decisions.Rejected | None = None
     if isinstance(given, inputs.Keyed):
         reply = requests.answer(making, given)
@@ -45,8 +46,14 @@ def advance(
         conversations.reverted(making, given)
     elif isinstance(given, inputs.RecoverRevert):
         conversations.revert_again(making, given)
+    elif isinstance(given, inputs.RecoverSchedule):
+        runs.recover(making, given)
+    elif isinstance(given, inputs.AnswerRead):
+        runs.answer_read(making, given)
     else:
         _about_task(making, given)
+    for schedule_id in tuple(making.world.settling.keys() - settling):
+        runs.settle(making, schedule_id)
     lanes.advance(making)
     return making.step(reply), making.world
 
@@ -148,6 +155,8 @@ def _timer(making: turn.Turn, given: inputs.TimerFired) -> None:
             secrecy.timer(making, given.subject)
         case decisions.TimerKind.TASK_BUDGET:
             _budget_timer(making, given.subject)
+        case decisions.TimerKind.SCHEDULE:
+            runs.timer(making, given.subject)
         case _:
             assert_never(given.timer)
 

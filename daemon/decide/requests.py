@@ -12,6 +12,7 @@ from daemon.decide import (
     people,
     profiles,
     projects,
+    schedules,
     skills,
     submitting,
     tokens,
@@ -99,6 +100,18 @@ def _carry_out(current: turn.Turn, given: inputs.RpcInput) -> decisions.Reply | 
             return projects.taint(current, given)
         case inputs.SetCursor():
             return channels.set_cursor(current, given)
+        case inputs.CreateSchedule():
+            return schedules.create(current, given)
+        case inputs.UpdateSchedule():
+            return schedules.update(current, given)
+        case inputs.DeleteSchedule():
+            return schedules.delete(current, given)
+        case inputs.PauseSchedule():
+            return schedules.pause(current, given)
+        case inputs.RunSchedule():
+            return schedules.run(current, given)
+        case inputs.StopSchedule():
+            return schedules.stop(current, given)
         case inputs.RequestPairing():
             return people.request(current, given)
         case inputs.DecidePairing():

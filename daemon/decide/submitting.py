@@ -157,6 +157,63 @@ def _begin_task(
     return decisions.Submitted(task_id=task_id, conversation_id=conversation_id, seq=seq)
 
 
+def begin_run(
+    current: turn.Turn,
+    schedule: events.Schedule,
+    task_id: ids.TaskId,
+    run_id: ids.RunId,
+    told: str,
+) -> None:
+    """Begin the task of a schedule's run, in the schedule's own conversation."""
+    kind = events.TaskKind.ANSWER
+    note = f"{_now(current)}; {told}" if schedule.call is None else ""
+    _begin_scheduled(current, schedule, task_id, run_id, kind, note)
+
+
+def begin_rehearsal(current: turn.Turn, schedule: events.Schedule) -> ids.TaskId:
+    """Begin the task that has a schedule's command allowed."""
+    task_id, run_id = current.ids.task(), current.ids.run()
+    _begin_scheduled(current, schedule, task_id, run_id, events.TaskKind.REHEARSAL, "")
+    return task_id
+
+
+def _begin_scheduled(
+    current: turn.Turn,
+    schedule: events.Schedule,
+    task_id: ids.TaskId,
+    run_id: ids.RunId,
+    kind: events.TaskKind,
+    note: str,
+) -> None:
+    conversation_id = schedule.conversation_id
+    submitted = events.TaskSubmitted(
+        task_id=task_id,
+        conversation_id=conversation_id,
+        origin=principals.Origin(principal=schedule.principal),
+        text=schedule.text,
+        profile=current.profile(conversation_id),
+        kind=kind,
+        note=note,
+        run=events.RunOf(
+            schedule_id=schedule.schedule_id,
+            run_id=run_id,
+            target=schedule.policy.delivery.to,
+        ),
+    )
+    current.record(submitted, conversation_id, "", task_id)
+    if schedule.call is not None:
+        source = events.DirectiveSource.USER
+        taken = events.DirectiveTaken(task_id=task_id, kind="tool", source=source)
+        task = current.emit(current.world.tasks[task_id], taken)
+        calls.propose_kept(current, task, schedule.call, schedule.fingerprint)
+
+
+def _now(current: turn.Turn) -> str:
+    zone = datetime.timezone(datetime.timedelta(minutes=current.utc_offset_minutes))
+    now = datetime.datetime.fromtimestamp(current.at_ms / 1000, zone)
+    return f"It is {now:%A, %Y-%m-%d %H:%M} {now:%z}"
+
+
 def _speaker(origin: principals.Origin) -> str:
     """A person's name as data: no quotation mark, bracket or line break in it means anything."""
     name = "".join(one if one.isprintable() else " " for one in origin.speaker)
@@ -183,9 +240,7 @@ def _note(
 ) -> str:
     """The time, the place and in a group the speaker, which a model cannot know."""
     settings = current.world.setting(conversation_id)
-    zone = datetime.timezone(datetime.timedelta(minutes=current.utc_offset_minutes))
-    now = datetime.datetime.fromtimestamp(current.at_ms / 1000, zone)
-    said = [f"It is {now:%A, %Y-%m-%d %H:%M} {now:%z}"]
+    said = [_now(current)]
     if settings.folder and kit.tools:
         said.append(f"the project is {settings.folder}; read its AGENTS.md, if it has one, first")
     if settings.mode is verdicts.Mode.PLAN:

@@ -4,7 +4,8 @@ So that a later part of the same decision sees what an earlier part did, and an 
 raises where it is made.
 """
 
-from collections.abc import Mapping
+import datetime
+from collections.abc import Callable, Mapping
 
 from daemon.domain import (
     base,
@@ -61,6 +62,15 @@ class Basis(base.Value):
     skills: Mapping[str, presets.Skill] = {}
 
 
+Zones = Callable[[str], datetime.tzinfo | None]
+"""A time zone by its IANA name; None where there is none."""
+
+
+def no_zone(name: str) -> datetime.tzinfo | None:
+    """Of a daemon that knows no zones."""
+    return None
+
+
 class Rules(base.Value):
     """What decisions depend on besides state and input. Fixed, but for what `profiles` changes.
 
@@ -86,6 +96,7 @@ class Rules(base.Value):
     owners: principals.Owners = principals.Owners()
     people: principals.People = principals.People()
     """Who may talk, beside the owners and those that an owner lets in."""
+    zones: Zones = no_zone
 
     def kit(self, task: world.Task) -> Kit:
         """What a task works with: its profile's, or the default where that is gone."""

@@ -7,11 +7,27 @@ frozen value; what is kept or sent is a closed contract.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal, NamedTuple
-
-import pydantic
+from typing import ClassVar, NamedTuple
 
 from daemon.domain import base, errors, events, ids, messages, presets, principals, taints, verdicts
+from daemon.domain.replies import (
+    ApprovalKept as ApprovalKept,
+    ChatKept as ChatKept,
+    ConversationKept as ConversationKept,
+    CursorKept as CursorKept,
+    DeliveryKept as DeliveryKept,
+    GrantKept as GrantKept,
+    PersonKept as PersonKept,
+    ProfileKept as ProfileKept,
+    ProjectKept as ProjectKept,
+    Reply as Reply,
+    ScheduleKept as ScheduleKept,
+    SkillKept as SkillKept,
+    Submitted as Submitted,
+    TaskKept as TaskKept,
+    TokenKept as TokenKept,
+    Undone as Undone,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +158,7 @@ class TimerKind(StrEnum):
     APPROVAL_EXPIRY = "approval_expiry"
     SECRET_EXPIRY = "secret_expiry"
     TASK_BUDGET = "task_budget"
+    SCHEDULE = "schedule"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +171,17 @@ class SetTimer:
     due_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class ReadAnswer:
+    """Say the digest of what a schedule's run answered."""
+
+    kind: ClassVar[str] = "read_answer"
+    schedule_id: ids.ScheduleId
+    run_id: ids.RunId
+    task_id: ids.TaskId
+    answer: ids.ContentId
+
+
 Action = (
     GatherContext
     | CallModel
@@ -164,107 +192,8 @@ Action = (
     | ReconcileCall
     | RevertCommits
     | SetTimer
+    | ReadAnswer
 )
-
-
-class Submitted(base.Value):
-    kind: Literal["submitted"] = "submitted"
-    task_id: ids.TaskId
-    conversation_id: ids.ConversationId
-    seq: int
-
-
-class ConversationKept(base.Value):
-    kind: Literal["conversation"] = "conversation"
-    conversation_id: ids.ConversationId
-
-
-class TaskKept(base.Value):
-    kind: Literal["task"] = "task"
-    task_id: ids.TaskId
-
-
-class ApprovalKept(base.Value):
-    """`grant_id` when the answer was "always"."""
-
-    kind: Literal["approval"] = "approval"
-    approval_id: ids.ApprovalId
-    grant_id: ids.GrantId | None = None
-
-
-class GrantKept(base.Value):
-    kind: Literal["grant"] = "grant"
-    grant_id: ids.GrantId
-
-
-class ProjectKept(base.Value):
-    kind: Literal["project"] = "project"
-    folder: str
-
-
-class ProfileKept(base.Value):
-    kind: Literal["profile"] = "profile"
-    name: str
-
-
-class SkillKept(base.Value):
-    kind: Literal["skill"] = "skill"
-    name: str
-
-
-class Undone(base.Value):
-    """What an undo takes back: the task, its commits, and the calls that cannot be taken back."""
-
-    kind: Literal["undone"] = "undone"
-    task_id: ids.TaskId
-    commits: tuple[str, ...]
-    left: tuple[ids.CallId, ...]
-
-
-class DeliveryKept(base.Value):
-    kind: Literal["delivery"] = "delivery"
-    delivery_id: ids.DeliveryId
-
-
-class ChatKept(base.Value):
-    """The chat as it is called now."""
-
-    kind: Literal["chat"] = "chat"
-    chat: str
-
-
-class CursorKept(base.Value):
-    kind: Literal["cursor"] = "cursor"
-    name: str
-
-
-class PersonKept(base.Value):
-    kind: Literal["person"] = "person"
-    principal: principals.Principal
-
-
-class TokenKept(base.Value):
-    kind: Literal["token"] = "token"
-    token_id: ids.TokenId
-
-
-Reply = Annotated[
-    Submitted
-    | ConversationKept
-    | TaskKept
-    | ApprovalKept
-    | GrantKept
-    | ProjectKept
-    | ProfileKept
-    | SkillKept
-    | TokenKept
-    | DeliveryKept
-    | ChatKept
-    | CursorKept
-    | PersonKept
-    | Undone,
-    pydantic.Field(discriminator="kind"),
-]
 
 
 class Rejected(base.Value):

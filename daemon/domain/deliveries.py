@@ -38,6 +38,8 @@ class State(StrEnum):
     """The platform does not take it."""
     GONE = "gone"
     """The chat is gone, or the bot is not let in."""
+    HELD = "held"
+    """Nothing is to be shown: of a schedule's run, until it has ended and is to be told."""
 
 
 OPEN = frozenset({State.PENDING, State.SENT})

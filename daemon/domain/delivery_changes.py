@@ -12,6 +12,7 @@ CHANGERS = frozenset(
         events.ChatMoved,
         events.PairingRequested,
         events.PairingDecided,
+        events.ScheduleRunEnded,
     }
 )
 """A report changes what was shown, and gives nothing new to show."""

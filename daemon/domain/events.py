@@ -7,7 +7,14 @@ the log whole. `VERSION` grows when a field changes its meaning; `storage.codec`
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
-from daemon.domain import base, ids, messages, principals, state, taints, verdicts
+from daemon.domain import base, deliveries, ids, messages, principals, state, taints, verdicts
+from daemon.domain.approval_events import (
+    ApprovalOutcome as ApprovalOutcome,
+    ApprovalRequested as ApprovalRequested,
+    ApprovalResolved as ApprovalResolved,
+    GrantCreated as GrantCreated,
+    GrantRevoked as GrantRevoked,
+)
 from daemon.domain.channel_events import (
     ChatMoved as ChatMoved,
     DeliveryReported as DeliveryReported,
@@ -38,6 +45,19 @@ from daemon.domain.plan_events import (
     StepOutcome as StepOutcome,
     StepStarted as StepStarted,
 )
+from daemon.domain.schedule_events import (
+    LeftOut as LeftOut,
+    RunOf as RunOf,
+    RunOutcome as RunOutcome,
+    Schedule as Schedule,
+    ScheduleRemoved as ScheduleRemoved,
+    ScheduleRunEnded as ScheduleRunEnded,
+    ScheduleRunQueued as ScheduleRunQueued,
+    ScheduleRunsLeftOut as ScheduleRunsLeftOut,
+    ScheduleRunStarted as ScheduleRunStarted,
+    ScheduleSet as ScheduleSet,
+    due_run as due_run,
+)
 from tools import contract
 
 VERSION = 1
@@ -49,6 +69,8 @@ class TaskKind(StrEnum):
     ANSWER = "answer"
     COMPACT = "compact"
     """To summarize its conversation; its text is no message."""
+    REHEARSAL = "rehearsal"
+    """To have a schedule's command allowed; nothing runs, and its text is no message."""
 
 
 class TaskSubmitted(base.Value):
@@ -69,6 +91,12 @@ class TaskSubmitted(base.Value):
     """What its models are told of the time and the place, in the daemon's words."""
     profile: str = ""
     """That it works with from its beginning to its end; empty is the default."""
+    run: RunOf | None = None
+    """The schedule's run that it is of."""
+
+    def shown_at(self) -> deliveries.Target | None:
+        """The chat of a bot that is shown how it goes on and asked, if there is one."""
+        return deliveries.target(self.origin) if self.run is None else self.run.target
 
 
 class TaskSteered(base.Value):
@@ -205,68 +233,6 @@ class ToolCallInspected(base.Value):
     reasons: tuple[str, ...] = ()
 
 
-class ApprovalRequested(base.Value):
-    """A human must decide; `card` is the content that shows exactly what would run.
-
-    `key` is the digest less the task: what "always" would allow. `approvers` may decide, beside the
-    owners; `places` are the chats that show it.
-    """
-
-    type: Literal["approval_requested"] = "approval_requested"
-    task_id: ids.TaskId
-    approval_id: ids.ApprovalId
-    call_id: ids.CallId
-    tool: str
-    digest: str
-    card: ids.ContentId
-    reasons: tuple[str, ...]
-    always_allowed: bool
-    expires_ms: int
-    key: str = ""
-    folder: str = ""
-    approvers: tuple[principals.Principal, ...] = ()
-    places: tuple[str, ...] = ()
-
-
-class ApprovalOutcome(StrEnum):
-    ALLOWED = "allowed"
-    DENIED = "denied"
-    EXPIRED = "expired"
-    WITHDRAWN = "withdrawn"
-
-
-class ApprovalResolved(base.Value):
-    type: Literal["approval_resolved"] = "approval_resolved"
-    task_id: ids.TaskId
-    approval_id: ids.ApprovalId
-    call_id: ids.CallId
-    outcome: ApprovalOutcome
-    decided_by: principals.Principal | None = None
-    reason: ids.ContentId | None = None
-    grant_id: ids.GrantId | None = None
-
-
-class GrantCreated(base.Value):
-    """ "Always": from now on exactly this call by this principal in this folder runs unasked."""
-
-    type: Literal["grant_created"] = "grant_created"
-    grant_id: ids.GrantId
-    key: str
-    tool: str
-    principal: principals.Principal
-    folder: str
-    card: ids.ContentId
-    granted_by: principals.Principal
-    expires_ms: int
-    uses: int
-
-
-class GrantRevoked(base.Value):
-    type: Literal["grant_revoked"] = "grant_revoked"
-    grant_id: ids.GrantId
-    principal: principals.Principal
-
-
 class SecretRequested(base.Value):
     """The call that was allowed needs a secret of a person; `what` says which."""
 
@@ -382,6 +348,12 @@ Event = (
     | ChatMoved
     | PairingRequested
     | PairingDecided
+    | ScheduleSet
+    | ScheduleRemoved
+    | ScheduleRunQueued
+    | ScheduleRunStarted
+    | ScheduleRunsLeftOut
+    | ScheduleRunEnded
 )
 
 

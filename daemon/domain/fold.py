@@ -9,18 +9,17 @@ from typing import assert_never
 from daemon.domain import (
     events,
     fold_beside,
+    fold_calls,
     fold_channels,
     fold_plan,
     fold_said,
-    ids,
+    fold_schedules,
     messages,
     state,
     taints,
-    verdicts,
     world,
 )
 
-_MOST_FILES = 256
 _SUMMARIZE = messages.Purpose.SUMMARIZE
 
 
@@ -46,13 +45,12 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
             | events.TaskStateChanged()
         ):
             task = target.tasks.get(event.task_id)
-        case events.ConversationCreated() | events.ConversationUpdated():
-            fold_beside.set_conversation(target, event)
-            return
-        case events.ConversationCompacted() | events.FeedbackGiven():
-            return
         case (
-            events.GrantCreated()
+            events.ConversationCompacted()
+            | events.FeedbackGiven()
+            | events.ConversationCreated()
+            | events.ConversationUpdated()
+            | events.GrantCreated()
             | events.GrantRevoked()
             | events.ProjectTainted()
             | events.ProjectTrusted()
@@ -71,15 +69,26 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
         ):
             fold_channels.apply(target, event, recorded.at_ms)
             return
+        case (
+            events.ScheduleSet()
+            | events.ScheduleRemoved()
+            | events.ScheduleRunQueued()
+            | events.ScheduleRunStarted()
+            | events.ScheduleRunsLeftOut()
+            | events.ScheduleRunEnded()
+        ):
+            fold_schedules.apply(target, event, recorded.at_ms)
+            return
         case events.TaskSubmitted():
-            target.tasks[event.task_id] = fold_beside.begun(event, recorded)
-            target.queued[event.task_id] = None
+            fold_beside.begin(target, event, recorded)
             return
         case _:
             task = target.tasks.get(event.task_id)
     if task is None:
         raise ValueError(f"event {recorded.seq} names {event.task_id}, which is not live")
     changed = _fold_task(target, task, recorded)
+    if task.run is not None and changed.state in state.FINAL and task.state not in state.FINAL:
+        fold_schedules.task_ended(target, changed)
     if changed.state in state.FINAL and not changed.busy():
         _leave(target, changed)
     else:
@@ -99,9 +108,9 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
         case events.ModelCallStarted() | events.ModelCallFinished() | events.ModelCallFailed():
             return _model_call(task, event)
         case events.ToolCallInspected() | events.ToolCallStarted() | events.ToolCallEnded():
-            return _tool_call(target, task, event, recorded.at_ms)
+            return fold_calls.apply(target, task, event, recorded.at_ms)
         case events.ToolCallProposed():
-            return _propose(task, event)
+            return fold_calls.propose(task, event)
         case events.TaskStateChanged():
             return _change_state(target, task, event, recorded.at_ms)
         case events.TaskRecovered():
@@ -150,31 +159,16 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
             | events.ChatMoved()
             | events.PairingRequested()
             | events.PairingDecided()
+            | events.ScheduleSet()
+            | events.ScheduleRemoved()
+            | events.ScheduleRunQueued()
+            | events.ScheduleRunStarted()
+            | events.ScheduleRunsLeftOut()
+            | events.ScheduleRunEnded()
         ):
             raise ValueError("not an event of a live task")
         case _:
             assert_never(event)
-
-
-def _propose(task: world.Task, event: events.ToolCallProposed) -> world.Task:
-    call = world.ToolCall(
-        call_id=event.call_id,
-        tool=event.tool,
-        arguments=event.arguments,
-        direct=event.direct,
-        fingerprint=event.fingerprint,
-        step_id=event.step_id,
-        words=event.words,
-    )
-    return task.but({"calls": (*_settle(task, event.repeats), call)})
-
-
-def _settle(task: world.Task, repeated: ids.CallId | None) -> tuple[world.ToolCall, ...]:
-    if repeated is None:
-        return task.calls
-    return tuple(
-        call.but({"settled": True}) if call.call_id == repeated else call for call in task.calls
-    )
 
 
 def _change_state(
@@ -268,14 +262,6 @@ def _model_finished(task: world.Task, event: events.ModelCallFinished) -> world.
     return task.but(update)
 
 
-def _with_call(task: world.Task, changed: world.ToolCall) -> world.Task:
-    *earlier, last = task.calls
-    if last.call_id == changed.call_id:
-        return task.but({"calls": (*earlier, changed)})
-    calls = tuple(changed if c.call_id == changed.call_id else c for c in task.calls)
-    return task.but({"calls": calls})
-
-
 def _approval(
     target: world.World,
     task: world.Task,
@@ -302,7 +288,7 @@ def _approval(
             )
             status = world.CallStatus.AWAITING_APPROVAL
             update: dict[str, object] = {"status": status, "approval_id": event.approval_id}
-            return _with_call(task, call.but(update))
+            return fold_calls.with_call(task, call.but(update))
         case events.ApprovalResolved():
             approval = target.approvals[event.approval_id]
             if event.outcome is events.ApprovalOutcome.ALLOWED:
@@ -314,7 +300,7 @@ def _approval(
                     }
                 )
                 status = world.CallStatus.APPROVED
-                task = _with_call(task, call.but({"status": status}))
+                task = fold_calls.with_call(task, call.but({"status": status}))
                 return _make_ready(target, task)
             del target.approvals[event.approval_id]
             if event.outcome is events.ApprovalOutcome.DENIED and approval.key:
@@ -323,62 +309,3 @@ def _approval(
             return _make_ready(target, task) if goes_on else task
         case _:
             assert_never(event)
-
-
-def _tool_call(
-    target: world.World,
-    task: world.Task,
-    event: events.ToolCallInspected | events.ToolCallStarted | events.ToolCallEnded,
-    at_ms: int,
-) -> world.Task:
-    call = task.call(event.call_id)
-    if call is None:
-        raise ValueError(f"{event.call_id} was never proposed")
-    match event:
-        case events.ToolCallInspected():
-            update: dict[str, object] = {"effect": event.effect, "digest": event.digest}
-            if call.status is world.CallStatus.PROPOSED:
-                update["status"] = world.CallStatus.INSPECTED
-        case events.ToolCallStarted():
-            if event.approval_id is not None:
-                del target.approvals[event.approval_id]
-            if event.grant_id is not None:
-                fold_beside.use_grant(target, event.grant_id)
-            update = {
-                "status": world.CallStatus.STARTED,
-                "digest": event.digest,
-                "effect": event.effect,
-                "intent": event.intent,
-                "attempt": event.attempt,
-                "started_ms": at_ms,
-                "basis": event.basis or _basis(call),
-                "grant_id": event.grant_id or call.grant_id,
-            }
-            task = task.but({"files": _with_files(task, event)}) if event.files else task
-        case events.ToolCallEnded():
-            return _end_call(task, call, event)
-        case _:
-            assert_never(event)
-    return _with_call(task, call.but(update))
-
-
-def _with_files(task: world.Task, event: events.ToolCallStarted) -> tuple[str, ...]:
-    """The last files of a task, so many as are remembered."""
-    new = tuple(path for path in event.files if path not in task.files)
-    return (*task.files, *new)[-_MOST_FILES:]
-
-
-def _end_call(task: world.Task, call: world.ToolCall, event: events.ToolCallEnded) -> world.Task:
-    ended = call.but(
-        {"status": world.CallStatus.ENDED, "outcome": event.outcome, "result": event.result}
-    )
-    changed = _with_call(task, ended)
-    said = fold_said.of_call(call, event)
-    if said is None:
-        return changed
-    return fold_plan.call_ended(changed.but({"said": (*task.said, said)}), ended, event.exit_code)
-
-
-def _basis(call: world.ToolCall) -> verdicts.Basis:
-    """What let a call run, in a log that does not say it yet."""
-    return verdicts.Basis.APPROVAL if call.approval_id else verdicts.Basis.READ_ONLY

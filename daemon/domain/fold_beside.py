@@ -5,9 +5,10 @@ from typing import assert_never
 from daemon.domain import events, fold_said, ids, state, taints, world
 
 
-def begun(event: events.TaskSubmitted, recorded: events.Recorded) -> world.Task:
-    """A task that was accepted."""
-    return world.Task(
+def begin(target: world.World, event: events.TaskSubmitted, recorded: events.Recorded) -> None:
+    """A task was accepted, and waits for its turn."""
+    target.queued[event.task_id] = None
+    target.tasks[event.task_id] = world.Task(
         task_id=event.task_id,
         conversation_id=event.conversation_id,
         origin=event.origin,
@@ -21,11 +22,12 @@ def begun(event: events.TaskSubmitted, recorded: events.Recorded) -> world.Task:
         skill=event.skill,
         profile=event.profile,
         urls=event.urls,
+        run=event.run,
         said=fold_said.of_submission(event),
     )
 
 
-def set_conversation(
+def _set_conversation(
     target: world.World, event: events.ConversationCreated | events.ConversationUpdated
 ) -> None:
     said = {
@@ -51,7 +53,11 @@ def _delete(target: world.World, event: events.ConversationDeleted) -> None:
 
 def apply(
     target: world.World,
-    event: events.GrantCreated
+    event: events.ConversationCompacted
+    | events.FeedbackGiven
+    | events.ConversationCreated
+    | events.ConversationUpdated
+    | events.GrantCreated
     | events.GrantRevoked
     | events.ProjectTainted
     | events.ProjectTrusted
@@ -61,6 +67,10 @@ def apply(
     recorded: events.Recorded,
 ) -> None:
     match event:
+        case events.ConversationCompacted() | events.FeedbackGiven():
+            pass
+        case events.ConversationCreated() | events.ConversationUpdated():
+            _set_conversation(target, event)
         case events.GrantCreated():
             for old in [g for g in target.grants.values() if g.expires_ms <= recorded.at_ms]:
                 del target.grants[old.grant_id]
@@ -76,6 +86,7 @@ def apply(
                 created_ms=recorded.at_ms,
                 expires_ms=event.expires_ms,
                 uses_left=event.uses,
+                schedule_id=event.schedule_id,
             )
         case events.GrantRevoked():
             target.grants.pop(event.grant_id, None)

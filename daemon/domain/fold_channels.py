@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from daemon.domain import deliveries, events, principals, world
+from daemon.domain import deliveries, events, fold_schedules, principals, world
 
 Event = (
     events.DeliveryReported
@@ -57,14 +57,20 @@ def moved_place(place: str, event: events.ChatMoved) -> str:
 def _move(target: world.World, event: events.ChatMoved) -> None:
     target.places = {moved_place(at, event): named for at, named in target.places.items()}
     target.unreachable.pop((event.account, event.chat), None)
+    fold_schedules.move_chat(target, event)
     for task_id in event.tasks:
-        task = target.tasks[task_id]
-        origin = task.origin.but({"chat": event.to, "message_id": "", "reply_to": ""})
-        target.tasks[task_id] = task.but({"origin": origin})
+        target.tasks[task_id] = _moved(target.tasks[task_id], event)
     for approval_id in event.approvals:
         approval = target.approvals[approval_id]
         places = tuple(moved_place(place, event) for place in approval.places)
         target.approvals[approval_id] = approval.but({"places": places})
+
+
+def _moved(task: world.Task, event: events.ChatMoved) -> world.Task:
+    there = {"chat": event.to, "reply_to": ""}
+    if task.run is not None and task.run.target is not None:
+        return task.but({"run": task.run.but({"target": task.run.target.but(there)})})
+    return task.but({"origin": task.origin.but({**there, "message_id": ""})})
 
 
 def _decide(target: world.World, event: events.PairingDecided, at_ms: int) -> None:

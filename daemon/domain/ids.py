@@ -15,6 +15,9 @@ ContentId = NewType("ContentId", str)
 GrantId = NewType("GrantId", str)
 TokenId = NewType("TokenId", str)
 DeliveryId = NewType("DeliveryId", str)
+ScheduleId = NewType("ScheduleId", str)
+RunId = NewType("RunId", str)
+"""A run of a schedule; one that came due is named by its schedule and its time."""
 ArtifactId = NewType("ArtifactId", str)
 """The lower-case hexadecimal SHA-256 of the artifact's bytes."""
 
@@ -66,6 +69,12 @@ class IdSource:
 
     def delivery(self) -> DeliveryId:
         return DeliveryId(self._next("delivery"))
+
+    def schedule(self) -> ScheduleId:
+        return ScheduleId(self._next("schedule"))
+
+    def run(self) -> RunId:
+        return RunId(self._next("run"))
 
     def pairing_code(self) -> str:
         """Six digits that two people can compare; no secret."""

@@ -31,6 +31,16 @@ from daemon.domain.channel_inputs import (
 )
 from daemon.domain.keyed import Keyed as Keyed
 from daemon.domain.knowledge import Known as Known, LastTask as LastTask, Shown as Shown
+from daemon.domain.schedule_inputs import (
+    AnswerRead as AnswerRead,
+    CreateSchedule as CreateSchedule,
+    DeleteSchedule as DeleteSchedule,
+    PauseSchedule as PauseSchedule,
+    RecoverSchedule as RecoverSchedule,
+    RunSchedule as RunSchedule,
+    StopSchedule as StopSchedule,
+    UpdateSchedule as UpdateSchedule,
+)
 from tools import contract
 
 
@@ -341,6 +351,12 @@ RpcInput = (
     | SetCursor
     | RequestPairing
     | DecidePairing
+    | CreateSchedule
+    | UpdateSchedule
+    | DeleteSchedule
+    | PauseSchedule
+    | RunSchedule
+    | StopSchedule
 )
 
 Input = (
@@ -358,6 +374,8 @@ Input = (
     | TimerFired
     | RecoverTask
     | RecoverRevert
+    | RecoverSchedule
+    | AnswerRead
     | AbortTask
 )
 

@@ -237,6 +237,8 @@ class Tell(StrEnum):
     ON_FAILURE = "on_failure"
     ON_CHANGE = "on_change"
     """When the result differs from the one before it."""
+    NEVER = "never"
+    """The chat is asked for approvals all the same."""
 
 
 class Delivery(base.Value):
@@ -266,6 +268,8 @@ class Policy(base.Value):
     """All in all; then the schedule is over."""
     deadline_seconds: int | None = pydantic.Field(default=None, ge=1, le=7 * 24 * 3600)
     """A run that takes longer is ended and has failed."""
+    approval_seconds: int | None = pydantic.Field(default=None, ge=10, le=7 * 24 * 3600)
+    """How long a run's questions wait for an answer, where not as long as others."""
 
 
 class WorkKind(StrEnum):
@@ -303,27 +307,60 @@ class RunState(StrEnum):
     """For an approval, or for a model."""
     DONE = "done"
     FAILED = "failed"
+    CANCELLED = "cancelled"
+    """Somebody stopped it."""
     DELIVERED = "delivered"
     """Its result was told: the platform gave the message an id."""
 
 
 MOVES: dict[RunState, frozenset[RunState]] = {
     RunState.SCHEDULED: frozenset(
-        {RunState.LATE, RunState.MISSED, RunState.SKIPPED, RunState.RUNNING}
+        {
+            RunState.LATE,
+            RunState.MISSED,
+            RunState.SKIPPED,
+            RunState.RUNNING,
+            RunState.FAILED,
+            RunState.CANCELLED,
+        }
     ),
     RunState.LATE: frozenset({RunState.MISSED, RunState.SKIPPED, RunState.RUNNING}),
-    RunState.RUNNING: frozenset({RunState.WAITING, RunState.DONE, RunState.FAILED}),
-    RunState.WAITING: frozenset({RunState.RUNNING, RunState.DONE, RunState.FAILED}),
+    RunState.RUNNING: frozenset(
+        {
+            RunState.WAITING,
+            RunState.SCHEDULED,
+            RunState.DONE,
+            RunState.FAILED,
+            RunState.CANCELLED,
+        }
+    ),
+    RunState.WAITING: frozenset(
+        {
+            RunState.RUNNING,
+            RunState.SCHEDULED,
+            RunState.DONE,
+            RunState.FAILED,
+            RunState.CANCELLED,
+        }
+    ),
     RunState.DONE: frozenset({RunState.DELIVERED}),
-    RunState.FAILED: frozenset({RunState.RUNNING, RunState.DELIVERED}),
+    RunState.FAILED: frozenset(),
+    RunState.CANCELLED: frozenset(),
     RunState.MISSED: frozenset(),
     RunState.SKIPPED: frozenset(),
     RunState.DELIVERED: frozenset(),
 }
-"""From where to where; a failed run runs again while it has retries."""
+"""From where to where; one that failed and is tried again is scheduled until then."""
 
 ENDED: frozenset[RunState] = frozenset(
-    {RunState.MISSED, RunState.SKIPPED, RunState.DONE, RunState.FAILED, RunState.DELIVERED}
+    {
+        RunState.MISSED,
+        RunState.SKIPPED,
+        RunState.DONE,
+        RunState.FAILED,
+        RunState.CANCELLED,
+        RunState.DELIVERED,
+    }
 )
 
 

@@ -5,7 +5,7 @@ Used by their names in `world`, which holds all of the state.
 
 from enum import StrEnum
 
-from daemon.domain import base, ids, principals, taints, verdicts
+from daemon.domain import base, ids, principals, schedule_events, taints, verdicts
 
 
 class Grant(base.Value):
@@ -22,6 +22,8 @@ class Grant(base.Value):
     created_ms: int
     expires_ms: int
     uses_left: int
+    schedule_id: ids.ScheduleId | None = None
+    """Of the schedule for whose runs alone it counts."""
 
 
 class Project(base.Value):
@@ -74,6 +76,46 @@ class Unreachable(base.Value):
     account: str
     chat: str
     reason: str
+
+
+class DueRun(base.Value):
+    """A run that is due and waits for the one before it."""
+
+    run_id: ids.RunId
+    due_ms: int
+
+
+class LiveRun(base.Value):
+    """The run that goes on, or that is to be tried again at `again_ms`.
+
+    `ended` is how its task did, until it is decided what follows; `answer` what it answered.
+    """
+
+    run_id: ids.RunId
+    due_ms: int
+    task_id: ids.TaskId
+    attempt: int
+    by_hand: bool
+    began_ms: int
+    again_ms: int | None = None
+    ended: schedule_events.RunOutcome | None = None
+    answer: ids.ContentId | None = None
+
+
+class Planned(base.Value):
+    """A schedule and how far it is: every time up to `accounted_ms` is accounted for.
+
+    `runs` are those that came due and began, `failures` those in a row.
+    """
+
+    schedule: schedule_events.Schedule
+    accounted_ms: int
+    runs: int = 0
+    failures: int = 0
+    live: LiveRun | None = None
+    queued: tuple[DueRun, ...] = ()
+    last_outcome: schedule_events.RunOutcome | None = None
+    last_digest: str = ""
 
 
 class Revert(base.Value):

@@ -10,6 +10,7 @@ from daemon.domain import (
     events,
     ids,
     principals,
+    schedules,
     state,
     taints,
     verdicts,
@@ -133,6 +134,29 @@ class DeliveryView(base.Value):
     rows: tuple[tuple[deliveries.Button, ...], ...] = ()
     artifacts: tuple[ids.ArtifactId, ...] = ()
     person: principals.Principal | None = None
+    run_id: ids.RunId | None = None
+    """Of the schedule's run whose end it shows."""
+
+
+class RunView(base.Value):
+    """A time at which a schedule was due, or a run by hand, and what became of it. `number` tells
+    in which order runs were first known; `name` is of the schedule."""
+
+    run_id: ids.RunId
+    schedule_id: ids.ScheduleId
+    conversation_id: ids.ConversationId
+    name: ids.ContentId | None
+    due_ms: int
+    state: schedules.RunState
+    reason: str
+    task_id: ids.TaskId | None
+    attempts: int
+    by_hand: bool
+    started_ms: int | None
+    ended_ms: int | None
+    late_ms: int
+    platform_ids: tuple[str, ...]
+    number: int
 
 
 class FileView(base.Value):

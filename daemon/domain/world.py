@@ -11,9 +11,12 @@ from typing import Literal
 from daemon.domain import base, events, ids, messages, principals, state, taints, verdicts
 from daemon.domain.standing import (
     DEFAULT_SETTINGS as DEFAULT_SETTINGS,
+    DueRun as DueRun,
     Grant as Grant,
+    LiveRun as LiveRun,
     Person as Person,
     PersonState as PersonState,
+    Planned as Planned,
     Project as Project,
     Revert as Revert,
     Settings as Settings,
@@ -103,6 +106,7 @@ class ToolCall(base.Value):
     approval_id: ids.ApprovalId | None = None
     outcome: events.CallOutcome | None = None
     result: ids.ContentId | None = None
+    exit_code: int | None = None
     settled: bool = False
     """Its outcome was unknown, and a person let it run again as another call."""
     fingerprint: str = ""
@@ -144,6 +148,8 @@ class Task(base.Value):
     kind: events.TaskKind = events.TaskKind.ANSWER
     skill: str = ""
     profile: str = ""
+    run: events.RunOf | None = None
+    """The schedule's run that it is of."""
     rounds: int = 0
     """Model calls that thought."""
     asked: int = 0
@@ -252,7 +258,9 @@ class World:
         "ready",
         "reverts",
         "running",
+        "schedules",
         "settings",
+        "settling",
         "tasks",
         "unreachable",
     )
@@ -275,6 +283,9 @@ class World:
         self.people: dict[principals.Principal, Person] = {}
         self.unreachable: dict[tuple[str, str], Unreachable] = {}
         """By account and chat."""
+        self.schedules: dict[ids.ScheduleId, Planned] = {}
+        self.settling: dict[ids.ScheduleId, None] = {}
+        """Those whose run's task has ended, until it is decided what follows."""
 
     def mode(self, conversation_id: ids.ConversationId) -> verdicts.Mode:
         """How much a conversation's tasks may do unasked."""
@@ -309,6 +320,8 @@ class World:
         copy.places = dict(self.places)
         copy.people = dict(self.people)
         copy.unreachable = dict(self.unreachable)
+        copy.schedules = dict(self.schedules)
+        copy.settling = dict(self.settling)
         return copy
 
 
@@ -328,9 +341,11 @@ class Snapshot(base.Value):
     places: tuple[tuple[str, ids.ConversationId], ...]
     people: tuple[Person, ...]
     unreachable: tuple[Unreachable, ...]
+    schedules: tuple[Planned, ...]
+    settling: tuple[ids.ScheduleId, ...]
 
 
-SNAPSHOT_VERSION = 4
+SNAPSHOT_VERSION = 5
 
 
 def snapshot(world: World) -> Snapshot:
@@ -349,6 +364,8 @@ def snapshot(world: World) -> Snapshot:
         places=tuple(world.places.items()),
         people=tuple(world.people.values()),
         unreachable=tuple(world.unreachable.values()),
+        schedules=tuple(world.schedules.values()),
+        settling=tuple(world.settling),
     )
 
 
@@ -367,6 +384,8 @@ def restore(kept: Snapshot) -> World:
     world.places = dict(kept.places)
     world.people = {person.principal: person for person in kept.people}
     world.unreachable = {(one.account, one.chat): one for one in kept.unreachable}
+    world.schedules = {one.schedule.schedule_id: one for one in kept.schedules}
+    world.settling = dict.fromkeys(kept.settling)
     running = state.TaskState.RUNNING
     world.running = {t.conversation_id: t.task_id for t in kept.tasks if t.state is running}
     return world

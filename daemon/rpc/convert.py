@@ -309,6 +309,7 @@ def grant(given: world.Grant, texts: Texts) -> approvals_pb2.Grant:
         created_at=timestamp(given.created_ms),
         expires_at=timestamp(given.expires_ms),
         uses_left=given.uses_left,
+        schedule_id=given.schedule_id or "",
     )
 
 

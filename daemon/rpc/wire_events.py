@@ -9,6 +9,7 @@ from daemon.rpc import (
     wire_channel_events,
     wire_conversation_events,
     wire_plan_events,
+    wire_schedule_events,
 )
 from proto.ducklm.v1 import common_pb2, events_pb2
 
@@ -48,6 +49,8 @@ def content_of(recorded: Iterable[events.Recorded]) -> list[ids.ContentId]:
                 | events.FeedbackGiven()
             ):
                 found += wire_conversation_events.contents(one.event)
+            case events.ScheduleSet():
+                found += (one.event.schedule.name, one.event.schedule.text)
             case _:
                 pass
     return [content_id for content_id in found if content_id is not None]
@@ -115,6 +118,15 @@ def _fill(sent: events_pb2.Event, given: events.Event, texts: convert.Texts) -> 
         ):
             wire_channel_events.fill(sent, given, texts)
         case (
+            events.ScheduleSet()
+            | events.ScheduleRemoved()
+            | events.ScheduleRunQueued()
+            | events.ScheduleRunStarted()
+            | events.ScheduleRunsLeftOut()
+            | events.ScheduleRunEnded()
+        ):
+            wire_schedule_events.fill(sent, given, texts)
+        case (
             events.ToolCallProposed()
             | events.ToolCallInspected()
             | events.ToolCallStarted()
@@ -146,6 +158,8 @@ def _task(
                     skill=given.skill,
                     note=given.note,
                     profile=given.profile,
+                    schedule_id=given.run.schedule_id if given.run is not None else "",
+                    run_id=given.run.run_id if given.run is not None else "",
                 )
             )
         case events.TaskSteered():
@@ -277,6 +291,7 @@ def _grant(
                     granted_by=given.granted_by,
                     expires_at=convert.timestamp(given.expires_ms),
                     uses=given.uses,
+                    schedule_id=given.schedule_id or "",
                 )
             )
         case events.GrantRevoked():

@@ -4,14 +4,16 @@ Decides nothing and waits for nothing: outcomes come back through the inbox.
 """
 
 import asyncio
+import contextlib
 import contextvars
+import hashlib
 from collections.abc import Callable, Coroutine
 from typing import assert_never
 
 import structlog
 
 from daemon.domain import decisions, errors, events, ids, inputs, messages
-from daemon.runtime import clock, failpoints, inbox, model_calls, ports, tool_calls
+from daemon.runtime import clock, contents, failpoints, inbox, model_calls, ports, tool_calls
 
 _log = structlog.get_logger(__name__)
 _Begin = Callable[[], Coroutine[None, None, None]]
@@ -27,11 +29,13 @@ class Effects:
         timers: clock.Timers,
         box: inbox.Inbox,
         history: ports.History,
+        kept: contents.Contents,
         reach: failpoints.Reach = failpoints.pass_by,
     ) -> None:
         self._reach = reach
         self._inbox = box
         self._history = history
+        self._kept = kept
         self._models = models
         self._tools = tools
         self._timers = timers
@@ -80,6 +84,8 @@ class Effects:
                     action.task_id,
                     action.correlation_id,
                 )
+            case decisions.ReadAnswer():
+                self._start(action.kind, lambda: self._read_answer(action), action.task_id, "")
             case decisions.CancelCall() | decisions.ReleaseCall() | decisions.SetTimer():
                 self._reach(failpoints.before(action.kind))
                 self._at_once(action)
@@ -95,6 +101,16 @@ class Effects:
         except errors.HistoryFault as error:
             fault = str(error)
         self._inbox.post(inputs.CommitsReverted(task_id=action.task_id, commit=commit, fault=fault))
+
+    async def _read_answer(self, action: decisions.ReadAnswer) -> None:
+        """Hand in the digest of an answer; none where it cannot be read, which is a change."""
+        digest = ""
+        with contextlib.suppress(errors.StorageFault):
+            text = (await self._kept.texts([action.answer])).get(action.answer)
+            digest = hashlib.sha256((text or "").encode()).hexdigest()
+        self._inbox.post(
+            inputs.AnswerRead(schedule_id=action.schedule_id, run_id=action.run_id, digest=digest)
+        )
 
     def _at_once(
         self, action: decisions.CancelCall | decisions.ReleaseCall | decisions.SetTimer

@@ -128,7 +128,7 @@ class RuntimeLoop:
 
     async def recover(
         self,
-        restarts: Sequence[inputs.RecoverTask | inputs.RecoverRevert],
+        restarts: Sequence[inputs.Input],
         performer: Performer,
     ) -> None:
         """Let every live task go on, before anything else is served."""

@@ -14,6 +14,7 @@ from daemon.domain import (
     inputs,
     messages,
     presets,
+    principals,
     state,
     taints,
     views,
@@ -173,6 +174,18 @@ class Store(Protocol):
         self, account: str, chat: str, message_id: str
     ) -> views.DeliveryView | None:
         """The newest delivery that a message of a chat shows."""
+
+    async def run(self, run_id: ids.RunId) -> views.RunView | None: ...
+
+    async def runs(
+        self,
+        limit: int,
+        before: int | None = None,
+        schedule_id: ids.ScheduleId | None = None,
+        principal: principals.Principal | None = None,
+    ) -> views.Page[views.RunView]:
+        """Runs of schedules, newest first, also of those that are gone; of one schedule, or of
+        those that somebody made, where asked for."""
 
     async def cursor(self, credential: str, name: str) -> str:
         """What a bot kept under a name; empty for nothing."""

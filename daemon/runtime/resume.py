@@ -5,6 +5,8 @@ from daemon.runtime import ports
 
 PAGE_EVENTS = 1000
 
+Restart = inputs.RecoverTask | inputs.RecoverRevert | inputs.RecoverSchedule
+
 
 async def load(store: ports.Store) -> world.World:
     """The world as the log has it: the newest checkpoint and every event after it.
@@ -29,16 +31,16 @@ async def follow(store: ports.Store, current: world.World) -> world.World:
     return current
 
 
-def restarts(
-    current: world.World, clean: bool
-) -> tuple[inputs.RecoverTask | inputs.RecoverRevert, ...]:
-    """One input a live task, in the order in which they came, then one a pending revert."""
+def restarts(current: world.World, clean: bool) -> tuple[Restart, ...]:
+    """One input a live task, in the order in which they came; one a pending revert; one a
+    schedule."""
     tasks = tuple(
         inputs.RecoverTask(task_id=task.task_id, state=task.state, clean=clean)
         for task in current.tasks.values()
     )
     reverts = tuple(inputs.RecoverRevert(task_id=task_id) for task_id in current.reverts)
-    return tasks + reverts
+    planned = tuple(inputs.RecoverSchedule(schedule_id=one) for one in current.schedules)
+    return tasks + reverts + planned
 
 
 def waiting(current: world.World) -> int:

@@ -53,6 +53,8 @@ def named(known: rows.Rows, recorded: Sequence[events.Recorded]) -> set[ids.Deli
                 found.update(one.event.deliveries)
             case events.PairingDecided():
                 found.update(_pairings(one.event))
+            case events.ScheduleRunEnded(told=True):
+                found.add(deliveries.of_task(one.event.run_task))
             case _:
                 pass
     return found
@@ -97,6 +99,8 @@ def apply(draft: Draft, one: events.Recorded) -> None:
         case events.PairingDecided():
             for asked in _pairings(event):
                 _revise(draft, asked, one)
+        case events.ScheduleRunEnded(told=True):
+            _revise(draft, deliveries.of_task(event.run_task), one)
         case _:
             pass
 
@@ -139,12 +143,15 @@ def _revise(
 
 
 def _submit(draft: Draft, event: events.TaskSubmitted, one: events.Recorded) -> None:
-    target = deliveries.target(event.origin)
+    target = event.shown_at()
     if target is None:
         return
-    delivery_id = deliveries.of_task(event.task_id)
+    delivery_id, kind = deliveries.of_task(event.task_id), deliveries.Kind.PREVIEW
     more: dict[str, object] = {"task_id": event.task_id}
-    _begin(draft, delivery_id, deliveries.Kind.PREVIEW, target, one, more)
+    if event.run is not None:
+        kind = deliveries.Kind.SCHEDULE
+        more |= {"state": deliveries.State.HELD, "run_id": event.run.run_id}
+    _begin(draft, delivery_id, kind, target, one, more)
 
 
 def _change_state(draft: Draft, event: events.TaskStateChanged, one: events.Recorded) -> None:
@@ -153,7 +160,7 @@ def _change_state(draft: Draft, event: events.TaskStateChanged, one: events.Reco
     if told is not None:
         _revise(draft, told, one)
     waiting: ids.DeliveryId | None = None
-    if event.state in state.FINAL:
+    if event.state in state.FINAL and own.kind is not deliveries.Kind.SCHEDULE:
         _revise(draft, own.delivery_id, one, {"kind": deliveries.Kind.FINAL})
     elif event.state in _TOLD_WAITING:
         waiting = deliveries.of_waiting(event.task_id, one.seq)

@@ -16,6 +16,7 @@ from daemon.domain import (
     inputs,
     limits,
     presets,
+    principals,
     state,
     taints,
     views,
@@ -26,6 +27,7 @@ from daemon.storage import (
     event_store,
     in_memory_deliveries,
     in_memory_index,
+    in_memory_runs,
     known,
     pages,
     projections,
@@ -356,6 +358,22 @@ class InMemoryStore:
         self, account: str, chat: str, message_id: str
     ) -> views.DeliveryView | None:
         return self.shown().of_message(account, chat, message_id)
+
+    def _runs(self) -> list[views.RunView]:
+        return in_memory_runs.shown(self._rows, self.shows)
+
+    async def run(self, run_id: ids.RunId) -> views.RunView | None:
+        return next((one for one in self._runs() if one.run_id == run_id), None)
+
+    async def runs(
+        self,
+        limit: int,
+        before: int | None = None,
+        schedule_id: ids.ScheduleId | None = None,
+        principal: principals.Principal | None = None,
+    ) -> views.Page[views.RunView]:
+        found = in_memory_runs.of(self._rows, self._runs(), schedule_id, principal)
+        return pages.page(found, lambda one: one.number, limit, before)
 
     async def cursor(self, credential: str, name: str) -> str:
         return self._cursors.get((credential, name), "")

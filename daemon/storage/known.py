@@ -42,22 +42,32 @@ class Index(Protocol):
     def open_deliveries(self, account: str, chat: str) -> tuple[ids.DeliveryId, ...]: ...
 
 
+_WITHOUT_IDS = (
+    inputs.CreateConversation,
+    inputs.RevokeGrant,
+    inputs.TrustProject,
+    inputs.SetProfile,
+    inputs.SetSkill,
+    inputs.SetCursor,
+    inputs.RequestPairing,
+    inputs.DecidePairing,
+    inputs.CreateSchedule,
+    inputs.UpdateSchedule,
+    inputs.DeleteSchedule,
+    inputs.PauseSchedule,
+    inputs.RunSchedule,
+    inputs.StopSchedule,
+)
+"""What names nothing that stands in the store alone."""
+
+
 def asks(given: inputs.RpcInput) -> bool:
     """Whether the input has any id to look up."""
     if given.client_key:
         return True
+    if isinstance(given, _WITHOUT_IDS):
+        return False
     match given:
-        case (
-            inputs.CreateConversation()
-            | inputs.RevokeGrant()
-            | inputs.TrustProject()
-            | inputs.SetProfile()
-            | inputs.SetSkill()
-            | inputs.SetCursor()
-            | inputs.RequestPairing()
-            | inputs.DecidePairing()
-        ):
-            return False
         case inputs.SubmitTask():
             return given.conversation_id is not None or bool(given.attachments)
         case _:
@@ -72,17 +82,6 @@ def look_up(index: Index, given: inputs.RpcInput) -> inputs.Known:
         if kept is not None:
             found["key_body_hash"], found["key_reply"] = kept
     match given:
-        case (
-            inputs.CreateConversation()
-            | inputs.RevokeGrant()
-            | inputs.TrustProject()
-            | inputs.SetProfile()
-            | inputs.SetSkill()
-            | inputs.SetCursor()
-            | inputs.RequestPairing()
-            | inputs.DecidePairing()
-        ):
-            pass
         case inputs.SubmitTask():
             if given.conversation_id is not None:
                 found["conversation_exists"] = index.has_conversation(given.conversation_id)
@@ -130,6 +129,8 @@ def look_up(index: Index, given: inputs.RpcInput) -> inputs.Known:
             found["live_tokens"] = index.live_token_names()
         case inputs.RevokeToken():
             found["token_exists"] = index.has_token(given.token_id)
+        case _:
+            pass
     return inputs.Known.model_validate(found)
 
 

@@ -11,7 +11,7 @@ import pydantic
 import sqlalchemy
 
 from daemon.domain import deliveries, events, ids, views, world
-from daemon.storage import bulk, codec, delivery_rows, projections, task_row
+from daemon.storage import bulk, codec, delivery_rows, projections, run_rows, task_row
 
 _TASK = bulk.Upsert("submitted_seq", ("state", "answered", "body", "open_calls", "plan"))
 _APPROVAL = bulk.Upsert("requested_seq", ("outcome", "body"))
@@ -19,6 +19,7 @@ _CONVERSATION = bulk.Upsert("created_seq", ("body",))
 _DELIVERY = bulk.Upsert(
     "delivery_id", ("changed_seq", "chat", "state", "is_open", "messages", "body")
 )
+_RUN = bulk.Upsert("run_id", ("task_id", "body"))
 _CALLS: pydantic.TypeAdapter[tuple[task_row.OpenCall, ...]] = pydantic.TypeAdapter(
     tuple[task_row.OpenCall, ...], config=codec.WITH_THE_FIRST
 )
@@ -27,6 +28,16 @@ _PLAN: pydantic.TypeAdapter[tuple[events.PlannedStep, ...]] = pydantic.TypeAdapt
 )
 _SAYINGS: pydantic.TypeAdapter[tuple[world.Said, ...]] = pydantic.TypeAdapter(
     tuple[world.Said, ...], config=codec.WITH_THE_FIRST
+)
+_TABLES = (
+    "task",
+    "approval",
+    "conversation",
+    "said",
+    "summary",
+    "delivery",
+    "schedule_run",
+    "projection",
 )
 REBUILD_PAGE_EVENTS = 2000
 
@@ -53,6 +64,10 @@ def load(
     for (body,) in _find(connection, "body FROM conversation WHERE conversation_id", chats):
         conversation = views.ConversationView.model_validate_json(body)
         known.conversations[conversation.conversation_id] = conversation
+    runs = needed.runs - known.runs.keys()
+    for (body,) in _find(connection, "body FROM schedule_run WHERE run_id", runs):
+        run = run_rows.RunRow.model_validate_json(body)
+        known.runs[run.run_id] = run
 
 
 def load_deliveries(
@@ -112,6 +127,7 @@ def write(
     bulk.insert(connection, "approval", approvals, _APPROVAL)
     bulk.insert(connection, "conversation", conversations, _CONVERSATION)
     bulk.insert(connection, "delivery", _delivery_cells(changed), _DELIVERY)
+    bulk.insert(connection, "schedule_run", _run_cells(draft), _RUN)
     _add(connection, draft)
     after, upto = span
     begun = (
@@ -121,14 +137,32 @@ def write(
         len(draft.added.said),
         len(draft.added.summaries),
         sum(row.created_seq > after for row in changed.deliveries.values()),
+        len(changed.runs.keys() - draft.before_runs),
     )
     bulk.run(
         connection,
         "UPDATE projection SET seq = ?, tasks = tasks + ?, approvals = approvals + ?, "
         "conversations = conversations + ?, said = said + ?, summaries = summaries + ?, "
-        "deliveries = deliveries + ?",
+        "deliveries = deliveries + ?, runs = runs + ?",
         (upto, *begun),
     )
+
+
+def _run_cells(draft: projections.Draft) -> list[bulk.Row]:
+    return [
+        (
+            None,
+            row.run_id,
+            row.schedule_id,
+            draft.conversation(row.conversation_id).created_seq,
+            row.principal,
+            row.due_ms,
+            int(row.by_hand),
+            row.task_id,
+            codec.to_json(row),
+        )
+        for row in draft.changed.runs.values()
+    ]
 
 
 def _delivery_cells(changed: projections.Rows) -> list[bulk.Row]:
@@ -186,24 +220,24 @@ def deleted(connection: sqlalchemy.Connection) -> frozenset[ids.ConversationId]:
 def agree(connection: sqlalchemy.Connection, head_seq: int) -> bool:
     """Whether the projections are of this version, reach the head of the log, and are all there."""
     kept = connection.exec_driver_sql(
-        "SELECT version, seq, tasks, approvals, conversations, said, summaries, deliveries "
-        "FROM projection"
+        "SELECT version, seq, tasks, approvals, conversations, said, summaries, deliveries, "
+        "runs FROM projection"
     ).all()
     counted = connection.exec_driver_sql(
         "SELECT (SELECT count(*) FROM task), (SELECT count(*) FROM approval), "
         "(SELECT count(*) FROM conversation), (SELECT count(*) FROM said), "
-        "(SELECT count(*) FROM summary), (SELECT count(*) FROM delivery)"
+        "(SELECT count(*) FROM summary), (SELECT count(*) FROM delivery), "
+        "(SELECT count(*) FROM schedule_run)"
     ).one()
     return [tuple(row) for row in kept] == [(projections.VERSION, head_seq, *counted)]
 
 
 def rebuild(connection: sqlalchemy.Connection, read_page: ReadPage) -> None:
     """Make all projections anew from the log; to be called within a transaction."""
-    tables = ("task", "approval", "conversation", "said", "summary", "delivery", "projection")
-    for table in tables:
+    for table in _TABLES:
         connection.exec_driver_sql(f"DELETE FROM {table}")
     connection.exec_driver_sql(
-        "INSERT INTO projection VALUES (?, 0, 0, 0, 0, 0, 0, 0)", (projections.VERSION,)
+        "INSERT INTO projection VALUES (?, 0, 0, 0, 0, 0, 0, 0, 0)", (projections.VERSION,)
     )
     rows, after = projections.Rows(), 0
     while page := read_page(after, REBUILD_PAGE_EVENTS):

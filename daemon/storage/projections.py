@@ -8,24 +8,13 @@ import dataclasses
 from collections.abc import Collection, Sequence
 from typing import TypeVar, assert_never
 
-from daemon.domain import (
-    deliveries,
-    events,
-    fold_channels,
-    fold_said,
-    ids,
-    principals,
-    state,
-    taints,
-    views,
-    world,
-)
-from daemon.storage import added_rows, delivery_rows, task_row
+from daemon.domain import events, fold_channels, fold_said, ids, state, taints, views, world
+from daemon.storage import added_rows, delivery_rows, run_rows, task_row
 from daemon.storage.rows import Named as Named, Rows as Rows, named as named
 
 _Row = TypeVar("_Row")
 
-VERSION = 4
+VERSION = 5
 """Grows when rows change their shape or meaning; rows of another version are rebuilt."""
 
 
@@ -93,6 +82,17 @@ class Draft:
         view = row.view.but(update)
         self.changed.tasks[task_id] = task_row.TaskRow(view, row.open_calls, row.plan)
 
+    @property
+    def before_runs(self) -> Collection[ids.RunId]:
+        """The runs that were known before these events."""
+        return self._before.runs.keys()
+
+    def run(self, run_id: ids.RunId) -> run_rows.RunRow | None:
+        return self.changed.runs.get(run_id) or self._before.runs.get(run_id)
+
+    def set_run(self, row: run_rows.RunRow) -> None:
+        self.changed.runs[row.run_id] = row
+
     def say(self, seq: int, task_id: ids.TaskId, *said: world.Said | None) -> None:
         """Add to what a task's models are told."""
         there = tuple(each for each in said if each is not None)
@@ -152,18 +152,14 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
         case events.AnswerGiven():
             draft.change_task(event.task_id, {"answer": event.text, "updated_ms": one.at_ms})
             draft.change_conversation(one.conversation_id, {"updated_ms": one.at_ms})
-        case events.TaskTainted():
-            known = draft.task(event.task_id).view.taint
-            update = {"taint": taints.join(known, event.sources), "updated_ms": one.at_ms}
-            draft.change_task(event.task_id, update)
-        case events.SecretRequested():
-            draft.change_task(event.task_id, {"secret": event.what, "updated_ms": one.at_ms})
-        case events.SecretProvided():
-            draft.change_task(event.task_id, {"secret": "", "updated_ms": one.at_ms})
-        case events.ExchangeUndone():
-            draft.change_task(event.task_id, {"undone": True, "updated_ms": one.at_ms})
-        case events.FeedbackGiven():
-            draft.change_task(event.task_id, {"good": event.good, "updated_ms": one.at_ms})
+        case (
+            events.TaskTainted()
+            | events.SecretRequested()
+            | events.SecretProvided()
+            | events.ExchangeUndone()
+            | events.FeedbackGiven()
+        ):
+            _note(draft, event, one.at_ms)
         case (
             events.GrantCreated()
             | events.GrantRevoked()
@@ -173,19 +169,59 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
             | events.NoticePosted()
             | events.PairingRequested()
             | events.PairingDecided()
+            | events.ScheduleSet()
+            | events.ScheduleRemoved()
+            | events.ScheduleRunQueued()
+            | events.ScheduleRunStarted()
+            | events.ScheduleRunsLeftOut()
+            | events.ScheduleRunEnded()
         ):
             pass
         case events.ChatMoved():
-            for approval_id in event.approvals:
-                approval = draft.approval(approval_id)
-                places = tuple(fold_channels.moved_place(each, event) for each in approval.places)
-                draft.changed.approvals[approval_id] = approval.but({"places": places})
+            _move(draft, event)
         case _:
             _think(draft, event, one)
     if type(event) in delivery_rows.CHANGERS:
         delivery_rows.apply(draft, one)
+    if type(event) in run_rows.CHANGERS:
+        run_rows.apply(draft, one)
     if one.conversation_id:
         draft.conversation(one.conversation_id)
+
+
+def _note(
+    draft: Draft,
+    event: events.TaskTainted
+    | events.SecretRequested
+    | events.SecretProvided
+    | events.ExchangeUndone
+    | events.FeedbackGiven,
+    at_ms: int,
+) -> None:
+    """One word more about a task."""
+    update: dict[str, object]
+    match event:
+        case events.TaskTainted():
+            known = draft.task(event.task_id).view.taint
+            update = {"taint": taints.join(known, event.sources)}
+        case events.SecretRequested():
+            update = {"secret": event.what}
+        case events.SecretProvided():
+            update = {"secret": ""}
+        case events.ExchangeUndone():
+            update = {"undone": True}
+        case events.FeedbackGiven():
+            update = {"good": event.good}
+        case _:
+            assert_never(event)
+    draft.change_task(event.task_id, {**update, "updated_ms": at_ms})
+
+
+def _move(draft: Draft, event: events.ChatMoved) -> None:
+    for approval_id in event.approvals:
+        approval = draft.approval(approval_id)
+        places = tuple(fold_channels.moved_place(each, event) for each in approval.places)
+        draft.changed.approvals[approval_id] = approval.but({"places": places})
 
 
 def _think(
@@ -274,11 +310,8 @@ def _conversation(
             assert_never(event)
 
 
-def _is_shown(event: events.TaskSubmitted) -> bool:
-    return deliveries.target(event.origin) is not None
-
-
 def _submit(draft: Draft, event: events.TaskSubmitted, one: events.Recorded) -> None:
+    shown_at = event.shown_at()
     view = views.TaskView(
         task_id=event.task_id,
         conversation_id=event.conversation_id,
@@ -292,7 +325,7 @@ def _submit(draft: Draft, event: events.TaskSubmitted, one: events.Recorded) -> 
         submitted_seq=one.seq,
         kind=event.kind,
         folder=draft.conversation(event.conversation_id).folder,
-        account=principals.account_of(event.origin.principal) if _is_shown(event) else "",
+        account="" if shown_at is None else shown_at.account,
     )
     draft.begin_task(view)
     draft.say(one.seq, event.task_id, *fold_said.of_submission(event))

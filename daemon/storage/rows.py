@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from daemon.domain import events, ids, views
-from daemon.storage import task_row
+from daemon.storage import run_rows, task_row
 
 
 @dataclass
@@ -15,6 +15,7 @@ class Rows:
     approvals: dict[ids.ApprovalId, views.ApprovalView] = field(default_factory=dict)
     conversations: dict[ids.ConversationId, views.ConversationView] = field(default_factory=dict)
     deliveries: dict[ids.DeliveryId, views.DeliveryView] = field(default_factory=dict)
+    runs: dict[ids.RunId, run_rows.RunRow] = field(default_factory=dict)
 
     def adopt(self, changed: "Rows") -> None:
         """Take over rows that changed."""
@@ -22,6 +23,7 @@ class Rows:
         self.approvals.update(changed.approvals)
         self.conversations.update(changed.conversations)
         self.deliveries.update(changed.deliveries)
+        self.runs.update(changed.runs)
 
 
 @dataclass
@@ -31,6 +33,7 @@ class Named:
     tasks: set[ids.TaskId] = field(default_factory=set)
     approvals: set[ids.ApprovalId] = field(default_factory=set)
     conversations: set[ids.ConversationId] = field(default_factory=set)
+    runs: set[ids.RunId] = field(default_factory=set)
 
 
 def named(recorded: Sequence[events.Recorded]) -> Named:
@@ -61,6 +64,7 @@ def named(recorded: Sequence[events.Recorded]) -> Named:
                 found.approvals.update(one.event.approvals)
             case _:
                 pass
+    found.runs = run_rows.named(recorded)
     found.tasks -= begun.tasks
     found.approvals -= begun.approvals
     found.conversations -= begun.conversations

@@ -20,6 +20,7 @@ from daemon.domain import (
     inputs,
     limits,
     presets,
+    principals,
     state,
     taints,
     views,
@@ -35,6 +36,7 @@ from daemon.storage import (
     known,
     lock,
     records,
+    run_queries,
     threads,
     writer,
 )
@@ -305,6 +307,20 @@ class SqliteStore:
     ) -> views.DeliveryView | None:
         return await self._read(
             lambda connection: delivery_queries.of_message(connection, account, chat, message_id)
+        )
+
+    async def run(self, run_id: ids.RunId) -> views.RunView | None:
+        return await self._read(lambda connection: run_queries.one(connection, run_id))
+
+    async def runs(
+        self,
+        limit: int,
+        before: int | None = None,
+        schedule_id: ids.ScheduleId | None = None,
+        principal: principals.Principal | None = None,
+    ) -> views.Page[views.RunView]:
+        return await self._read(
+            lambda connection: run_queries.page(connection, limit, before, schedule_id, principal)
         )
 
     async def cursor(self, credential: str, name: str) -> str:

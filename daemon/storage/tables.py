@@ -160,6 +160,33 @@ class Delivery(_Table, table=True):
     body: str
 
 
+class ScheduleRun(_Table, table=True):
+    """A projection: `body` is a `run_rows.RunRow`; `number` says in which order runs were known. A
+    time at which a schedule was due is there once."""
+
+    __tablename__ = "schedule_run"
+    __table_args__ = (
+        sqlalchemy.Index("run_by_id", "run_id", unique=True),
+        sqlalchemy.Index(
+            "run_by_due",
+            "schedule_id",
+            "due_ms",
+            unique=True,
+            sqlite_where=sqlalchemy.text("by_hand = 0"),
+        ),
+        sqlalchemy.Index("run_by_schedule", "schedule_id", "number"),
+    )
+    number: int = sqlmodel.Field(primary_key=True)
+    run_id: str
+    schedule_id: str
+    conversation_seq: int
+    principal: str
+    due_ms: int
+    by_hand: int
+    task_id: str | None
+    body: str
+
+
 class Projection(_Table, table=True):
     """One row: the shape of the projections, how far they go, and how many rows they have."""
 
@@ -171,6 +198,7 @@ class Projection(_Table, table=True):
     said: int
     summaries: int
     deliveries: int
+    runs: int
 
 
 class Token(_Table, table=True):

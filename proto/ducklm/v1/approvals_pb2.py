@@ -27,17 +27,17 @@ from proto.ducklm.v1 import common_pb2 as proto_dot_ducklm_dot_v1_dot_common__pb
 from proto.ducklm.v1 import tasks_pb2 as proto_dot_ducklm_dot_v1_dot_tasks__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fproto/ducklm/v1/approvals.proto\x12\tducklm.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cproto/ducklm/v1/common.proto\x1a\x1bproto/ducklm/v1/tasks.proto\"\x90\x03\n\x08\x41pproval\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12\x0f\n\x07task_id\x18\x02 \x01(\t\x12\x0f\n\x07\x63\x61ll_id\x18\x03 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x04 \x01(\t\x12\x0c\n\x04tool\x18\x05 \x01(\t\x12\x0c\n\x04\x63\x61rd\x18\x06 \x01(\t\x12\x0e\n\x06\x64igest\x18\x07 \x01(\t\x12\x0f\n\x07reasons\x18\x08 \x03(\t\x12\x16\n\x0e\x61lways_allowed\x18\t \x01(\x08\x12)\n\x06status\x18\n \x01(\x0e\x32\x19.ducklm.v1.ApprovalStatus\x12\x12\n\ndecided_by\x18\x0b \x01(\t\x12\x0e\n\x06reason\x18\x0c \x01(\t\x12.\n\ncreated_at\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x66older\x18\x0f \x01(\t\x12\x0e\n\x06places\x18\x10 \x03(\t\x12\x10\n\x08grant_id\x18\x11 \x01(\t\"`\n\x14ListApprovalsRequest\x12)\n\x06status\x18\x01 \x01(\x0e\x32\x19.ducklm.v1.ApprovalStatus\x12\x1d\n\x04page\x18\x02 \x01(\x0b\x32\x0f.ducklm.v1.Page\"X\n\x15ListApprovalsResponse\x12&\n\tapprovals\x18\x01 \x03(\x0b\x32\x13.ducklm.v1.Approval\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\")\n\x12GetApprovalRequest\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\"\x8f\x01\n\x0eResolveRequest\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12!\n\x06\x61nswer\x18\x02 \x01(\x0e\x32\x11.ducklm.v1.Answer\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12!\n\x06origin\x18\x04 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x05 \x01(\t\"\xdf\x01\n\x05Grant\x12\x10\n\x08grant_id\x18\x01 \x01(\t\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\x0c\n\x04\x63\x61rd\x18\x03 \x01(\t\x12\x11\n\tprincipal\x18\x04 \x01(\t\x12\x0e\n\x06\x66older\x18\x05 \x01(\t\x12\x12\n\ngranted_by\x18\x06 \x01(\t\x12.\n\ncreated_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tuses_left\x18\t \x01(\x05\"\x13\n\x11ListGrantsRequest\"6\n\x12ListGrantsResponse\x12 \n\x06grants\x18\x01 \x03(\x0b\x32\x10.ducklm.v1.Grant\"]\n\x12RevokeGrantRequest\x12\x10\n\x08grant_id\x18\x01 \x01(\t\x12!\n\x06origin\x18\x02 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x03 \x01(\t\"\'\n\x13RevokeGrantResponse\x12\x10\n\x08grant_id\x18\x01 \x01(\t\"n\n\x14ProvideSecretRequest\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x0e\n\x06secret\x18\x02 \x01(\x0c\x12!\n\x06origin\x18\x03 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x04 \x01(\t*s\n\x0e\x41pprovalStatus\x12\x1f\n\x1b\x41PPROVAL_STATUS_UNSPECIFIED\x10\x00\x12\x0b\n\x07PENDING\x10\x01\x12\x0b\n\x07\x41LLOWED\x10\x02\x12\n\n\x06\x44\x45NIED\x10\x03\x12\x0b\n\x07\x45XPIRED\x10\x04\x12\r\n\tWITHDRAWN\x10\x05*L\n\x06\x41nswer\x12\x16\n\x12\x41NSWER_UNSPECIFIED\x10\x00\x12\x0e\n\nALLOW_ONCE\x10\x01\x12\x10\n\x0c\x41LLOW_ALWAYS\x10\x02\x12\x08\n\x04\x44\x45NY\x10\x03\x32\xa8\x03\n\tApprovals\x12I\n\x04List\x12\x1f.ducklm.v1.ListApprovalsRequest\x1a .ducklm.v1.ListApprovalsResponse\x12\x39\n\x03Get\x12\x1d.ducklm.v1.GetApprovalRequest\x1a\x13.ducklm.v1.Approval\x12\x39\n\x07Resolve\x12\x19.ducklm.v1.ResolveRequest\x1a\x13.ducklm.v1.Approval\x12I\n\nListGrants\x12\x1c.ducklm.v1.ListGrantsRequest\x1a\x1d.ducklm.v1.ListGrantsResponse\x12L\n\x0bRevokeGrant\x12\x1d.ducklm.v1.RevokeGrantRequest\x1a\x1e.ducklm.v1.RevokeGrantResponse\x12\x41\n\rProvideSecret\x12\x1f.ducklm.v1.ProvideSecretRequest\x1a\x0f.ducklm.v1.Taskb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fproto/ducklm/v1/approvals.proto\x12\tducklm.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cproto/ducklm/v1/common.proto\x1a\x1bproto/ducklm/v1/tasks.proto\"\x90\x03\n\x08\x41pproval\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12\x0f\n\x07task_id\x18\x02 \x01(\t\x12\x0f\n\x07\x63\x61ll_id\x18\x03 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x04 \x01(\t\x12\x0c\n\x04tool\x18\x05 \x01(\t\x12\x0c\n\x04\x63\x61rd\x18\x06 \x01(\t\x12\x0e\n\x06\x64igest\x18\x07 \x01(\t\x12\x0f\n\x07reasons\x18\x08 \x03(\t\x12\x16\n\x0e\x61lways_allowed\x18\t \x01(\x08\x12)\n\x06status\x18\n \x01(\x0e\x32\x19.ducklm.v1.ApprovalStatus\x12\x12\n\ndecided_by\x18\x0b \x01(\t\x12\x0e\n\x06reason\x18\x0c \x01(\t\x12.\n\ncreated_at\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x66older\x18\x0f \x01(\t\x12\x0e\n\x06places\x18\x10 \x03(\t\x12\x10\n\x08grant_id\x18\x11 \x01(\t\"`\n\x14ListApprovalsRequest\x12)\n\x06status\x18\x01 \x01(\x0e\x32\x19.ducklm.v1.ApprovalStatus\x12\x1d\n\x04page\x18\x02 \x01(\x0b\x32\x0f.ducklm.v1.Page\"X\n\x15ListApprovalsResponse\x12&\n\tapprovals\x18\x01 \x03(\x0b\x32\x13.ducklm.v1.Approval\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\")\n\x12GetApprovalRequest\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\"\x8f\x01\n\x0eResolveRequest\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12!\n\x06\x61nswer\x18\x02 \x01(\x0e\x32\x11.ducklm.v1.Answer\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12!\n\x06origin\x18\x04 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x05 \x01(\t\"\xf4\x01\n\x05Grant\x12\x10\n\x08grant_id\x18\x01 \x01(\t\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\x0c\n\x04\x63\x61rd\x18\x03 \x01(\t\x12\x11\n\tprincipal\x18\x04 \x01(\t\x12\x0e\n\x06\x66older\x18\x05 \x01(\t\x12\x12\n\ngranted_by\x18\x06 \x01(\t\x12.\n\ncreated_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tuses_left\x18\t \x01(\x05\x12\x13\n\x0bschedule_id\x18\n \x01(\t\"\x13\n\x11ListGrantsRequest\"6\n\x12ListGrantsResponse\x12 \n\x06grants\x18\x01 \x03(\x0b\x32\x10.ducklm.v1.Grant\"]\n\x12RevokeGrantRequest\x12\x10\n\x08grant_id\x18\x01 \x01(\t\x12!\n\x06origin\x18\x02 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x03 \x01(\t\"\'\n\x13RevokeGrantResponse\x12\x10\n\x08grant_id\x18\x01 \x01(\t\"n\n\x14ProvideSecretRequest\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x0e\n\x06secret\x18\x02 \x01(\x0c\x12!\n\x06origin\x18\x03 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x04 \x01(\t*s\n\x0e\x41pprovalStatus\x12\x1f\n\x1b\x41PPROVAL_STATUS_UNSPECIFIED\x10\x00\x12\x0b\n\x07PENDING\x10\x01\x12\x0b\n\x07\x41LLOWED\x10\x02\x12\n\n\x06\x44\x45NIED\x10\x03\x12\x0b\n\x07\x45XPIRED\x10\x04\x12\r\n\tWITHDRAWN\x10\x05*L\n\x06\x41nswer\x12\x16\n\x12\x41NSWER_UNSPECIFIED\x10\x00\x12\x0e\n\nALLOW_ONCE\x10\x01\x12\x10\n\x0c\x41LLOW_ALWAYS\x10\x02\x12\x08\n\x04\x44\x45NY\x10\x03\x32\xa8\x03\n\tApprovals\x12I\n\x04List\x12\x1f.ducklm.v1.ListApprovalsRequest\x1a .ducklm.v1.ListApprovalsResponse\x12\x39\n\x03Get\x12\x1d.ducklm.v1.GetApprovalRequest\x1a\x13.ducklm.v1.Approval\x12\x39\n\x07Resolve\x12\x19.ducklm.v1.ResolveRequest\x1a\x13.ducklm.v1.Approval\x12I\n\nListGrants\x12\x1c.ducklm.v1.ListGrantsRequest\x1a\x1d.ducklm.v1.ListGrantsResponse\x12L\n\x0bRevokeGrant\x12\x1d.ducklm.v1.RevokeGrantRequest\x1a\x1e.ducklm.v1.RevokeGrantResponse\x12\x41\n\rProvideSecret\x12\x1f.ducklm.v1.ProvideSecretRequest\x1a\x0f.ducklm.v1.Taskb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proto.ducklm.v1.approvals_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_APPROVALSTATUS']._serialized_start=1469
-  _globals['_APPROVALSTATUS']._serialized_end=1584
-  _globals['_ANSWER']._serialized_start=1586
-  _globals['_ANSWER']._serialized_end=1662
+  _globals['_APPROVALSTATUS']._serialized_start=1490
+  _globals['_APPROVALSTATUS']._serialized_end=1605
+  _globals['_ANSWER']._serialized_start=1607
+  _globals['_ANSWER']._serialized_end=1683
   _globals['_APPROVAL']._serialized_start=139
   _globals['_APPROVAL']._serialized_end=539
   _globals['_LISTAPPROVALSREQUEST']._serialized_start=541
@@ -49,17 +49,17 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RESOLVEREQUEST']._serialized_start=773
   _globals['_RESOLVEREQUEST']._serialized_end=916
   _globals['_GRANT']._serialized_start=919
-  _globals['_GRANT']._serialized_end=1142
-  _globals['_LISTGRANTSREQUEST']._serialized_start=1144
-  _globals['_LISTGRANTSREQUEST']._serialized_end=1163
-  _globals['_LISTGRANTSRESPONSE']._serialized_start=1165
-  _globals['_LISTGRANTSRESPONSE']._serialized_end=1219
-  _globals['_REVOKEGRANTREQUEST']._serialized_start=1221
-  _globals['_REVOKEGRANTREQUEST']._serialized_end=1314
-  _globals['_REVOKEGRANTRESPONSE']._serialized_start=1316
-  _globals['_REVOKEGRANTRESPONSE']._serialized_end=1355
-  _globals['_PROVIDESECRETREQUEST']._serialized_start=1357
-  _globals['_PROVIDESECRETREQUEST']._serialized_end=1467
-  _globals['_APPROVALS']._serialized_start=1665
-  _globals['_APPROVALS']._serialized_end=2089
+  _globals['_GRANT']._serialized_end=1163
+  _globals['_LISTGRANTSREQUEST']._serialized_start=1165
+  _globals['_LISTGRANTSREQUEST']._serialized_end=1184
+  _globals['_LISTGRANTSRESPONSE']._serialized_start=1186
+  _globals['_LISTGRANTSRESPONSE']._serialized_end=1240
+  _globals['_REVOKEGRANTREQUEST']._serialized_start=1242
+  _globals['_REVOKEGRANTREQUEST']._serialized_end=1335
+  _globals['_REVOKEGRANTRESPONSE']._serialized_start=1337
+  _globals['_REVOKEGRANTRESPONSE']._serialized_end=1376
+  _globals['_PROVIDESECRETREQUEST']._serialized_start=1378
+  _globals['_PROVIDESECRETREQUEST']._serialized_end=1488
+  _globals['_APPROVALS']._serialized_start=1686
+  _globals['_APPROVALS']._serialized_end=2110
 # @@protoc_insertion_point(module_scope)

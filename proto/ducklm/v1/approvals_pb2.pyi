@@ -258,6 +258,7 @@ class Grant(_message.Message):
     CREATED_AT_FIELD_NUMBER: _builtins.int
     EXPIRES_AT_FIELD_NUMBER: _builtins.int
     USES_LEFT_FIELD_NUMBER: _builtins.int
+    SCHEDULE_ID_FIELD_NUMBER: _builtins.int
     grant_id: _builtins.str
     tool: _builtins.str
     card: _builtins.str
@@ -266,6 +267,8 @@ class Grant(_message.Message):
     folder: _builtins.str
     granted_by: _builtins.str
     uses_left: _builtins.int
+    schedule_id: _builtins.str
+    """of the schedule for whose runs alone it counts"""
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -282,10 +285,11 @@ class Grant(_message.Message):
         created_at: _timestamp_pb2.Timestamp | None = ...,
         expires_at: _timestamp_pb2.Timestamp | None = ...,
         uses_left: _builtins.int = ...,
+        schedule_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "expires_at", b"expires_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "created_at", b"created_at", "expires_at", b"expires_at", "folder", b"folder", "grant_id", b"grant_id", "granted_by", b"granted_by", "principal", b"principal", "tool", b"tool", "uses_left", b"uses_left"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "created_at", b"created_at", "expires_at", b"expires_at", "folder", b"folder", "grant_id", b"grant_id", "granted_by", b"granted_by", "principal", b"principal", "schedule_id", b"schedule_id", "tool", b"tool", "uses_left", b"uses_left"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

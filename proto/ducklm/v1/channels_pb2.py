@@ -26,58 +26,59 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from proto.ducklm.v1 import approvals_pb2 as proto_dot_ducklm_dot_v1_dot_approvals__pb2
 from proto.ducklm.v1 import common_pb2 as proto_dot_ducklm_dot_v1_dot_common__pb2
 from proto.ducklm.v1 import conversations_pb2 as proto_dot_ducklm_dot_v1_dot_conversations__pb2
+from proto.ducklm.v1 import schedules_pb2 as proto_dot_ducklm_dot_v1_dot_schedules__pb2
 from proto.ducklm.v1 import tasks_pb2 as proto_dot_ducklm_dot_v1_dot_tasks__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1eproto/ducklm/v1/channels.proto\x12\tducklm.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fproto/ducklm/v1/approvals.proto\x1a\x1cproto/ducklm/v1/common.proto\x1a#proto/ducklm/v1/conversations.proto\x1a\x1bproto/ducklm/v1/tasks.proto\"0\n\x0bLookRequest\x12!\n\x06origin\x18\x01 \x01(\x0b\x32\x11.ducklm.v1.Origin\"\xd0\x01\n\x0cLookResponse\x12\x11\n\tprincipal\x18\x01 \x01(\t\x12\x0f\n\x07\x61llowed\x18\x02 \x01(\x08\x12\r\n\x05owner\x18\x03 \x01(\x08\x12\x17\n\x0f\x63onversation_id\x18\x04 \x01(\t\x12#\n\nlive_tasks\x18\x05 \x03(\x0b\x32\x0f.ducklm.v1.Task\x12\x16\n\x0esecret_task_id\x18\x06 \x01(\t\x12\'\n\nreplied_to\x18\x07 \x01(\x0b\x32\x13.ducklm.v1.Delivery\x12\x0e\n\x06owners\x18\x08 \x03(\t\"$\n\x11\x44\x65liveriesRequest\x12\x0f\n\x07\x61\x63\x63ount\x18\x01 \x01(\t\"\xdf\x05\n\x08\x44\x65livery\x12\x13\n\x0b\x64\x65livery_id\x18\x01 \x01(\t\x12&\n\x04kind\x18\x02 \x01(\x0e\x32\x18.ducklm.v1.Delivery.Kind\x12(\n\x05state\x18\x03 \x01(\x0e\x32\x19.ducklm.v1.Delivery.State\x12\x10\n\x08revision\x18\x04 \x01(\x05\x12\x16\n\x0eshown_revision\x18\x05 \x01(\x05\x12\x14\n\x0cplatform_ids\x18\x06 \x03(\t\x12\x0f\n\x07\x61\x63\x63ount\x18\x07 \x01(\t\x12\x0c\n\x04\x63hat\x18\x08 \x01(\t\x12\r\n\x05topic\x18\t \x01(\t\x12\x10\n\x08reply_to\x18\n \x01(\t\x12\x11\n\tprincipal\x18\x0b \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x0c \x01(\t\x12.\n\ncreated_at\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x66\x61ult\x18\x0e \x01(\t\x12\x0b\n\x03seq\x18\x0f \x01(\x03\x12\x1d\n\x04task\x18\x10 \x01(\x0b\x32\x0f.ducklm.v1.Task\x12%\n\x08\x61pproval\x18\x11 \x01(\x0b\x32\x13.ducklm.v1.Approval\x12\x0c\n\x04text\x18\x12 \x01(\t\x12\"\n\x04rows\x18\x13 \x03(\x0b\x32\x14.ducklm.v1.ButtonRow\x12\x14\n\x0c\x61rtifact_ids\x18\x14 \x03(\t\x12!\n\x06person\x18\x15 \x01(\x0b\x32\x11.ducklm.v1.Person\x12\r\n\x05waits\x18\x16 \x01(\x08\"\\\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x0b\n\x07PREVIEW\x10\x01\x12\t\n\x05\x46INAL\x10\x02\x12\x0c\n\x08\x41PPROVAL\x10\x03\x12\n\n\x06NOTICE\x10\x04\x12\x0c\n\x08SCHEDULE\x10\x05\"V\n\x05State\x12\x15\n\x11STATE_UNSPECIFIED\x10\x00\x12\x0b\n\x07PENDING\x10\x01\x12\x08\n\x04SENT\x10\x02\x12\t\n\x05SHOWN\x10\x03\x12\n\n\x06\x46\x41ILED\x10\x04\x12\x08\n\x04GONE\x10\x05\"r\n\x15ListDeliveriesRequest\x12)\n\x06states\x18\x01 \x03(\x0e\x32\x19.ducklm.v1.Delivery.State\x12\x0f\n\x07\x61\x63\x63ount\x18\x02 \x01(\t\x12\x1d\n\x04page\x18\x03 \x01(\x0b\x32\x0f.ducklm.v1.Page\"Z\n\x16ListDeliveriesResponse\x12\'\n\ndeliveries\x18\x01 \x03(\x0b\x32\x13.ducklm.v1.Delivery\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x99\x01\n\rReportRequest\x12\x13\n\x0b\x64\x65livery_id\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\x05\x12(\n\x05state\x18\x03 \x01(\x0e\x32\x19.ducklm.v1.Delivery.State\x12\x14\n\x0cplatform_ids\x18\x04 \x03(\t\x12\r\n\x05\x66\x61ult\x18\x05 \x01(\t\x12\x12\n\nclient_key\x18\x06 \x01(\t\"\xa1\x01\n\x0bPostRequest\x12!\n\x06origin\x18\x01 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\"\n\x04rows\x18\x03 \x03(\x0b\x32\x14.ducklm.v1.ButtonRow\x12\x14\n\x0c\x61rtifact_ids\x18\x04 \x03(\t\x12\x13\n\x0b\x61pproval_id\x18\x05 \x01(\t\x12\x12\n\nclient_key\x18\x06 \x01(\t\"P\n\x0fMoveChatRequest\x12\x0c\n\x04\x63hat\x18\x01 \x01(\t\x12\n\n\x02to\x18\x02 \x01(\t\x12\x12\n\nclient_key\x18\x03 \x01(\t\x12\x0f\n\x07\x61\x63\x63ount\x18\x04 \x01(\t\" \n\x10MoveChatResponse\x12\x0c\n\x04\x63hat\x18\x01 \x01(\t\"C\n\x10SetCursorRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\x12\x12\n\nclient_key\x18\x03 \x01(\t\" \n\x10GetCursorRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"%\n\x06\x43ursor\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"\xf1\x01\n\x06Person\x12\x11\n\tprincipal\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12&\n\x05state\x18\x03 \x01(\x0e\x32\x17.ducklm.v1.Person.State\x12\x0c\n\x04\x63ode\x18\x04 \x01(\t\x12,\n\x08\x61sked_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ndecided_by\x18\x06 \x01(\t\"N\n\x05State\x12\x15\n\x11STATE_UNSPECIFIED\x10\x00\x12\t\n\x05\x41SKED\x10\x01\x12\x0b\n\x07\x41LLOWED\x10\x02\x12\x0b\n\x07REFUSED\x10\x03\x12\t\n\x05NAMED\x10\x04\"R\n\x0bPairRequest\x12!\n\x06origin\x18\x01 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x12\n\nclient_key\x18\x03 \x01(\t\"\x8c\x01\n\x14\x44\x65\x63idePairingRequest\x12\x11\n\tprincipal\x18\x01 \x01(\t\x12\x0c\n\x04\x63ode\x18\x02 \x01(\t\x12\x12\n\x05\x61llow\x18\x03 \x01(\x08H\x00\x88\x01\x01\x12!\n\x06origin\x18\x04 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x05 \x01(\tB\x08\n\x06_allow\"\x13\n\x11ListPeopleRequest\"7\n\x12ListPeopleResponse\x12!\n\x06people\x18\x01 \x03(\x0b\x32\x11.ducklm.v1.Person2\xcd\x05\n\x08\x43hannels\x12\x37\n\x04Look\x12\x16.ducklm.v1.LookRequest\x1a\x17.ducklm.v1.LookResponse\x12\x41\n\nDeliveries\x12\x1c.ducklm.v1.DeliveriesRequest\x1a\x13.ducklm.v1.Delivery0\x01\x12U\n\x0eListDeliveries\x12 .ducklm.v1.ListDeliveriesRequest\x1a!.ducklm.v1.ListDeliveriesResponse\x12\x37\n\x06Report\x12\x18.ducklm.v1.ReportRequest\x1a\x13.ducklm.v1.Delivery\x12\x33\n\x04Post\x12\x16.ducklm.v1.PostRequest\x1a\x13.ducklm.v1.Delivery\x12\x43\n\x08MoveChat\x12\x1a.ducklm.v1.MoveChatRequest\x1a\x1b.ducklm.v1.MoveChatResponse\x12;\n\tSetCursor\x12\x1b.ducklm.v1.SetCursorRequest\x1a\x11.ducklm.v1.Cursor\x12;\n\tGetCursor\x12\x1b.ducklm.v1.GetCursorRequest\x1a\x11.ducklm.v1.Cursor\x12\x31\n\x04Pair\x12\x16.ducklm.v1.PairRequest\x1a\x11.ducklm.v1.Person\x12\x43\n\rDecidePairing\x12\x1f.ducklm.v1.DecidePairingRequest\x1a\x11.ducklm.v1.Person\x12I\n\nListPeople\x12\x1c.ducklm.v1.ListPeopleRequest\x1a\x1d.ducklm.v1.ListPeopleResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1eproto/ducklm/v1/channels.proto\x12\tducklm.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fproto/ducklm/v1/approvals.proto\x1a\x1cproto/ducklm/v1/common.proto\x1a#proto/ducklm/v1/conversations.proto\x1a\x1fproto/ducklm/v1/schedules.proto\x1a\x1bproto/ducklm/v1/tasks.proto\"0\n\x0bLookRequest\x12!\n\x06origin\x18\x01 \x01(\x0b\x32\x11.ducklm.v1.Origin\"\xd0\x01\n\x0cLookResponse\x12\x11\n\tprincipal\x18\x01 \x01(\t\x12\x0f\n\x07\x61llowed\x18\x02 \x01(\x08\x12\r\n\x05owner\x18\x03 \x01(\x08\x12\x17\n\x0f\x63onversation_id\x18\x04 \x01(\t\x12#\n\nlive_tasks\x18\x05 \x03(\x0b\x32\x0f.ducklm.v1.Task\x12\x16\n\x0esecret_task_id\x18\x06 \x01(\t\x12\'\n\nreplied_to\x18\x07 \x01(\x0b\x32\x13.ducklm.v1.Delivery\x12\x0e\n\x06owners\x18\x08 \x03(\t\"$\n\x11\x44\x65liveriesRequest\x12\x0f\n\x07\x61\x63\x63ount\x18\x01 \x01(\t\"\x86\x06\n\x08\x44\x65livery\x12\x13\n\x0b\x64\x65livery_id\x18\x01 \x01(\t\x12&\n\x04kind\x18\x02 \x01(\x0e\x32\x18.ducklm.v1.Delivery.Kind\x12(\n\x05state\x18\x03 \x01(\x0e\x32\x19.ducklm.v1.Delivery.State\x12\x10\n\x08revision\x18\x04 \x01(\x05\x12\x16\n\x0eshown_revision\x18\x05 \x01(\x05\x12\x14\n\x0cplatform_ids\x18\x06 \x03(\t\x12\x0f\n\x07\x61\x63\x63ount\x18\x07 \x01(\t\x12\x0c\n\x04\x63hat\x18\x08 \x01(\t\x12\r\n\x05topic\x18\t \x01(\t\x12\x10\n\x08reply_to\x18\n \x01(\t\x12\x11\n\tprincipal\x18\x0b \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x0c \x01(\t\x12.\n\ncreated_at\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x66\x61ult\x18\x0e \x01(\t\x12\x0b\n\x03seq\x18\x0f \x01(\x03\x12\x1d\n\x04task\x18\x10 \x01(\x0b\x32\x0f.ducklm.v1.Task\x12%\n\x08\x61pproval\x18\x11 \x01(\x0b\x32\x13.ducklm.v1.Approval\x12\x0c\n\x04text\x18\x12 \x01(\t\x12\"\n\x04rows\x18\x13 \x03(\x0b\x32\x14.ducklm.v1.ButtonRow\x12\x14\n\x0c\x61rtifact_ids\x18\x14 \x03(\t\x12!\n\x06person\x18\x15 \x01(\x0b\x32\x11.ducklm.v1.Person\x12\r\n\x05waits\x18\x16 \x01(\x08\x12\x1b\n\x03run\x18\x17 \x01(\x0b\x32\x0e.ducklm.v1.Run\"\\\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x0b\n\x07PREVIEW\x10\x01\x12\t\n\x05\x46INAL\x10\x02\x12\x0c\n\x08\x41PPROVAL\x10\x03\x12\n\n\x06NOTICE\x10\x04\x12\x0c\n\x08SCHEDULE\x10\x05\"`\n\x05State\x12\x15\n\x11STATE_UNSPECIFIED\x10\x00\x12\x0b\n\x07PENDING\x10\x01\x12\x08\n\x04SENT\x10\x02\x12\t\n\x05SHOWN\x10\x03\x12\n\n\x06\x46\x41ILED\x10\x04\x12\x08\n\x04GONE\x10\x05\x12\x08\n\x04HELD\x10\x06\"r\n\x15ListDeliveriesRequest\x12)\n\x06states\x18\x01 \x03(\x0e\x32\x19.ducklm.v1.Delivery.State\x12\x0f\n\x07\x61\x63\x63ount\x18\x02 \x01(\t\x12\x1d\n\x04page\x18\x03 \x01(\x0b\x32\x0f.ducklm.v1.Page\"Z\n\x16ListDeliveriesResponse\x12\'\n\ndeliveries\x18\x01 \x03(\x0b\x32\x13.ducklm.v1.Delivery\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x99\x01\n\rReportRequest\x12\x13\n\x0b\x64\x65livery_id\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\x05\x12(\n\x05state\x18\x03 \x01(\x0e\x32\x19.ducklm.v1.Delivery.State\x12\x14\n\x0cplatform_ids\x18\x04 \x03(\t\x12\r\n\x05\x66\x61ult\x18\x05 \x01(\t\x12\x12\n\nclient_key\x18\x06 \x01(\t\"\xa1\x01\n\x0bPostRequest\x12!\n\x06origin\x18\x01 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\"\n\x04rows\x18\x03 \x03(\x0b\x32\x14.ducklm.v1.ButtonRow\x12\x14\n\x0c\x61rtifact_ids\x18\x04 \x03(\t\x12\x13\n\x0b\x61pproval_id\x18\x05 \x01(\t\x12\x12\n\nclient_key\x18\x06 \x01(\t\"P\n\x0fMoveChatRequest\x12\x0c\n\x04\x63hat\x18\x01 \x01(\t\x12\n\n\x02to\x18\x02 \x01(\t\x12\x12\n\nclient_key\x18\x03 \x01(\t\x12\x0f\n\x07\x61\x63\x63ount\x18\x04 \x01(\t\" \n\x10MoveChatResponse\x12\x0c\n\x04\x63hat\x18\x01 \x01(\t\"C\n\x10SetCursorRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\x12\x12\n\nclient_key\x18\x03 \x01(\t\" \n\x10GetCursorRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"%\n\x06\x43ursor\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"\xf1\x01\n\x06Person\x12\x11\n\tprincipal\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12&\n\x05state\x18\x03 \x01(\x0e\x32\x17.ducklm.v1.Person.State\x12\x0c\n\x04\x63ode\x18\x04 \x01(\t\x12,\n\x08\x61sked_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ndecided_by\x18\x06 \x01(\t\"N\n\x05State\x12\x15\n\x11STATE_UNSPECIFIED\x10\x00\x12\t\n\x05\x41SKED\x10\x01\x12\x0b\n\x07\x41LLOWED\x10\x02\x12\x0b\n\x07REFUSED\x10\x03\x12\t\n\x05NAMED\x10\x04\"R\n\x0bPairRequest\x12!\n\x06origin\x18\x01 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x12\n\nclient_key\x18\x03 \x01(\t\"\x8c\x01\n\x14\x44\x65\x63idePairingRequest\x12\x11\n\tprincipal\x18\x01 \x01(\t\x12\x0c\n\x04\x63ode\x18\x02 \x01(\t\x12\x12\n\x05\x61llow\x18\x03 \x01(\x08H\x00\x88\x01\x01\x12!\n\x06origin\x18\x04 \x01(\x0b\x32\x11.ducklm.v1.Origin\x12\x12\n\nclient_key\x18\x05 \x01(\tB\x08\n\x06_allow\"\x13\n\x11ListPeopleRequest\"7\n\x12ListPeopleResponse\x12!\n\x06people\x18\x01 \x03(\x0b\x32\x11.ducklm.v1.Person2\xcd\x05\n\x08\x43hannels\x12\x37\n\x04Look\x12\x16.ducklm.v1.LookRequest\x1a\x17.ducklm.v1.LookResponse\x12\x41\n\nDeliveries\x12\x1c.ducklm.v1.DeliveriesRequest\x1a\x13.ducklm.v1.Delivery0\x01\x12U\n\x0eListDeliveries\x12 .ducklm.v1.ListDeliveriesRequest\x1a!.ducklm.v1.ListDeliveriesResponse\x12\x37\n\x06Report\x12\x18.ducklm.v1.ReportRequest\x1a\x13.ducklm.v1.Delivery\x12\x33\n\x04Post\x12\x16.ducklm.v1.PostRequest\x1a\x13.ducklm.v1.Delivery\x12\x43\n\x08MoveChat\x12\x1a.ducklm.v1.MoveChatRequest\x1a\x1b.ducklm.v1.MoveChatResponse\x12;\n\tSetCursor\x12\x1b.ducklm.v1.SetCursorRequest\x1a\x11.ducklm.v1.Cursor\x12;\n\tGetCursor\x12\x1b.ducklm.v1.GetCursorRequest\x1a\x11.ducklm.v1.Cursor\x12\x31\n\x04Pair\x12\x16.ducklm.v1.PairRequest\x1a\x11.ducklm.v1.Person\x12\x43\n\rDecidePairing\x12\x1f.ducklm.v1.DecidePairingRequest\x1a\x11.ducklm.v1.Person\x12I\n\nListPeople\x12\x1c.ducklm.v1.ListPeopleRequest\x1a\x1d.ducklm.v1.ListPeopleResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proto.ducklm.v1.channels_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_LOOKREQUEST']._serialized_start=207
-  _globals['_LOOKREQUEST']._serialized_end=255
-  _globals['_LOOKRESPONSE']._serialized_start=258
-  _globals['_LOOKRESPONSE']._serialized_end=466
-  _globals['_DELIVERIESREQUEST']._serialized_start=468
-  _globals['_DELIVERIESREQUEST']._serialized_end=504
-  _globals['_DELIVERY']._serialized_start=507
-  _globals['_DELIVERY']._serialized_end=1242
-  _globals['_DELIVERY_KIND']._serialized_start=1062
-  _globals['_DELIVERY_KIND']._serialized_end=1154
-  _globals['_DELIVERY_STATE']._serialized_start=1156
-  _globals['_DELIVERY_STATE']._serialized_end=1242
-  _globals['_LISTDELIVERIESREQUEST']._serialized_start=1244
-  _globals['_LISTDELIVERIESREQUEST']._serialized_end=1358
-  _globals['_LISTDELIVERIESRESPONSE']._serialized_start=1360
-  _globals['_LISTDELIVERIESRESPONSE']._serialized_end=1450
-  _globals['_REPORTREQUEST']._serialized_start=1453
-  _globals['_REPORTREQUEST']._serialized_end=1606
-  _globals['_POSTREQUEST']._serialized_start=1609
-  _globals['_POSTREQUEST']._serialized_end=1770
-  _globals['_MOVECHATREQUEST']._serialized_start=1772
-  _globals['_MOVECHATREQUEST']._serialized_end=1852
-  _globals['_MOVECHATRESPONSE']._serialized_start=1854
-  _globals['_MOVECHATRESPONSE']._serialized_end=1886
-  _globals['_SETCURSORREQUEST']._serialized_start=1888
-  _globals['_SETCURSORREQUEST']._serialized_end=1955
-  _globals['_GETCURSORREQUEST']._serialized_start=1957
-  _globals['_GETCURSORREQUEST']._serialized_end=1989
-  _globals['_CURSOR']._serialized_start=1991
-  _globals['_CURSOR']._serialized_end=2028
-  _globals['_PERSON']._serialized_start=2031
-  _globals['_PERSON']._serialized_end=2272
-  _globals['_PERSON_STATE']._serialized_start=2194
-  _globals['_PERSON_STATE']._serialized_end=2272
-  _globals['_PAIRREQUEST']._serialized_start=2274
-  _globals['_PAIRREQUEST']._serialized_end=2356
-  _globals['_DECIDEPAIRINGREQUEST']._serialized_start=2359
-  _globals['_DECIDEPAIRINGREQUEST']._serialized_end=2499
-  _globals['_LISTPEOPLEREQUEST']._serialized_start=2501
-  _globals['_LISTPEOPLEREQUEST']._serialized_end=2520
-  _globals['_LISTPEOPLERESPONSE']._serialized_start=2522
-  _globals['_LISTPEOPLERESPONSE']._serialized_end=2577
-  _globals['_CHANNELS']._serialized_start=2580
-  _globals['_CHANNELS']._serialized_end=3297
+  _globals['_LOOKREQUEST']._serialized_start=240
+  _globals['_LOOKREQUEST']._serialized_end=288
+  _globals['_LOOKRESPONSE']._serialized_start=291
+  _globals['_LOOKRESPONSE']._serialized_end=499
+  _globals['_DELIVERIESREQUEST']._serialized_start=501
+  _globals['_DELIVERIESREQUEST']._serialized_end=537
+  _globals['_DELIVERY']._serialized_start=540
+  _globals['_DELIVERY']._serialized_end=1314
+  _globals['_DELIVERY_KIND']._serialized_start=1124
+  _globals['_DELIVERY_KIND']._serialized_end=1216
+  _globals['_DELIVERY_STATE']._serialized_start=1218
+  _globals['_DELIVERY_STATE']._serialized_end=1314
+  _globals['_LISTDELIVERIESREQUEST']._serialized_start=1316
+  _globals['_LISTDELIVERIESREQUEST']._serialized_end=1430
+  _globals['_LISTDELIVERIESRESPONSE']._serialized_start=1432
+  _globals['_LISTDELIVERIESRESPONSE']._serialized_end=1522
+  _globals['_REPORTREQUEST']._serialized_start=1525
+  _globals['_REPORTREQUEST']._serialized_end=1678
+  _globals['_POSTREQUEST']._serialized_start=1681
+  _globals['_POSTREQUEST']._serialized_end=1842
+  _globals['_MOVECHATREQUEST']._serialized_start=1844
+  _globals['_MOVECHATREQUEST']._serialized_end=1924
+  _globals['_MOVECHATRESPONSE']._serialized_start=1926
+  _globals['_MOVECHATRESPONSE']._serialized_end=1958
+  _globals['_SETCURSORREQUEST']._serialized_start=1960
+  _globals['_SETCURSORREQUEST']._serialized_end=2027
+  _globals['_GETCURSORREQUEST']._serialized_start=2029
+  _globals['_GETCURSORREQUEST']._serialized_end=2061
+  _globals['_CURSOR']._serialized_start=2063
+  _globals['_CURSOR']._serialized_end=2100
+  _globals['_PERSON']._serialized_start=2103
+  _globals['_PERSON']._serialized_end=2344
+  _globals['_PERSON_STATE']._serialized_start=2266
+  _globals['_PERSON_STATE']._serialized_end=2344
+  _globals['_PAIRREQUEST']._serialized_start=2346
+  _globals['_PAIRREQUEST']._serialized_end=2428
+  _globals['_DECIDEPAIRINGREQUEST']._serialized_start=2431
+  _globals['_DECIDEPAIRINGREQUEST']._serialized_end=2571
+  _globals['_LISTPEOPLEREQUEST']._serialized_start=2573
+  _globals['_LISTPEOPLEREQUEST']._serialized_end=2592
+  _globals['_LISTPEOPLERESPONSE']._serialized_start=2594
+  _globals['_LISTPEOPLERESPONSE']._serialized_end=2649
+  _globals['_CHANNELS']._serialized_start=2652
+  _globals['_CHANNELS']._serialized_end=3369
 # @@protoc_insertion_point(module_scope)

@@ -11,6 +11,7 @@ from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from proto.ducklm.v1 import approvals_pb2 as _approvals_pb2
 from proto.ducklm.v1 import common_pb2 as _common_pb2
+from proto.ducklm.v1 import schedules_pb2 as _schedules_pb2
 from proto.ducklm.v1 import tasks_pb2 as _tasks_pb2
 import builtins as _builtins
 import sys
@@ -137,7 +138,7 @@ class Delivery(_message.Message):
         NOTICE: Delivery._Kind.ValueType  # 4
         """a posted text, a task that waits, or somebody who asks to talk"""
         SCHEDULE: Delivery._Kind.ValueType  # 5
-        """the end of a task that nobody asked for just then"""
+        """the end of a schedule's run"""
 
     class Kind(_Kind, metaclass=_KindEnumTypeWrapper): ...
     KIND_UNSPECIFIED: Delivery.Kind.ValueType  # 0
@@ -150,7 +151,7 @@ class Delivery(_message.Message):
     NOTICE: Delivery.Kind.ValueType  # 4
     """a posted text, a task that waits, or somebody who asks to talk"""
     SCHEDULE: Delivery.Kind.ValueType  # 5
-    """the end of a task that nobody asked for just then"""
+    """the end of a schedule's run"""
 
     class _State:
         ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -168,6 +169,8 @@ class Delivery(_message.Message):
         """the platform does not take it; the reason is `fault`"""
         GONE: Delivery._State.ValueType  # 5
         """the chat is gone or the bot is not let in; the reason is `fault`"""
+        HELD: Delivery._State.ValueType  # 6
+        """SCHEDULE: nothing is to be shown, unless its end is to be told"""
 
     class State(_State, metaclass=_StateEnumTypeWrapper): ...
     STATE_UNSPECIFIED: Delivery.State.ValueType  # 0
@@ -180,6 +183,8 @@ class Delivery(_message.Message):
     """the platform does not take it; the reason is `fault`"""
     GONE: Delivery.State.ValueType  # 5
     """the chat is gone or the bot is not let in; the reason is `fault`"""
+    HELD: Delivery.State.ValueType  # 6
+    """SCHEDULE: nothing is to be shown, unless its end is to be told"""
 
     DELIVERY_ID_FIELD_NUMBER: _builtins.int
     KIND_FIELD_NUMBER: _builtins.int
@@ -203,6 +208,7 @@ class Delivery(_message.Message):
     ARTIFACT_IDS_FIELD_NUMBER: _builtins.int
     PERSON_FIELD_NUMBER: _builtins.int
     WAITS_FIELD_NUMBER: _builtins.int
+    RUN_FIELD_NUMBER: _builtins.int
     delivery_id: _builtins.str
     kind: Global___Delivery.Kind.ValueType
     state: Global___Delivery.State.ValueType
@@ -249,6 +255,10 @@ class Delivery(_message.Message):
     def person(self) -> Global___Person:
         """NOTICE: who asks to talk"""
 
+    @_builtins.property
+    def run(self) -> _schedules_pb2.Run:
+        """SCHEDULE: the run, with the schedule's name"""
+
     def __init__(
         self,
         *,
@@ -274,10 +284,11 @@ class Delivery(_message.Message):
         artifact_ids: _abc.Iterable[_builtins.str] | None = ...,
         person: Global___Person | None = ...,
         waits: _builtins.bool = ...,
+        run: _schedules_pb2.Run | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "created_at", b"created_at", "person", b"person", "task", b"task"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "created_at", b"created_at", "person", b"person", "run", b"run", "task", b"task"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "approval", b"approval", "artifact_ids", b"artifact_ids", "chat", b"chat", "conversation_id", b"conversation_id", "created_at", b"created_at", "delivery_id", b"delivery_id", "fault", b"fault", "kind", b"kind", "person", b"person", "platform_ids", b"platform_ids", "principal", b"principal", "reply_to", b"reply_to", "revision", b"revision", "rows", b"rows", "seq", b"seq", "shown_revision", b"shown_revision", "state", b"state", "task", b"task", "text", b"text", "topic", b"topic", "waits", b"waits"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "approval", b"approval", "artifact_ids", b"artifact_ids", "chat", b"chat", "conversation_id", b"conversation_id", "created_at", b"created_at", "delivery_id", b"delivery_id", "fault", b"fault", "kind", b"kind", "person", b"person", "platform_ids", b"platform_ids", "principal", b"principal", "reply_to", b"reply_to", "revision", b"revision", "rows", b"rows", "run", b"run", "seq", b"seq", "shown_revision", b"shown_revision", "state", b"state", "task", b"task", "text", b"text", "topic", b"topic", "waits", b"waits"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

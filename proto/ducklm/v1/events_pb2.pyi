@@ -283,6 +283,12 @@ class Event(_message.Message):
     CHAT_MOVED_FIELD_NUMBER: _builtins.int
     PAIRING_REQUESTED_FIELD_NUMBER: _builtins.int
     PAIRING_DECIDED_FIELD_NUMBER: _builtins.int
+    SCHEDULE_SET_FIELD_NUMBER: _builtins.int
+    SCHEDULE_REMOVED_FIELD_NUMBER: _builtins.int
+    SCHEDULE_RUN_QUEUED_FIELD_NUMBER: _builtins.int
+    SCHEDULE_RUN_STARTED_FIELD_NUMBER: _builtins.int
+    SCHEDULE_RUNS_LEFT_OUT_FIELD_NUMBER: _builtins.int
+    SCHEDULE_RUN_ENDED_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     task_id: _builtins.str
     conversation_id: _builtins.str
@@ -369,6 +375,18 @@ class Event(_message.Message):
     def pairing_requested(self) -> Global___PairingRequested: ...
     @_builtins.property
     def pairing_decided(self) -> Global___PairingDecided: ...
+    @_builtins.property
+    def schedule_set(self) -> Global___ScheduleSet: ...
+    @_builtins.property
+    def schedule_removed(self) -> Global___ScheduleRemoved: ...
+    @_builtins.property
+    def schedule_run_queued(self) -> Global___ScheduleRunQueued: ...
+    @_builtins.property
+    def schedule_run_started(self) -> Global___ScheduleRunStarted: ...
+    @_builtins.property
+    def schedule_runs_left_out(self) -> Global___ScheduleRunsLeftOut: ...
+    @_builtins.property
+    def schedule_run_ended(self) -> Global___ScheduleRunEnded: ...
     def __init__(
         self,
         *,
@@ -417,12 +435,18 @@ class Event(_message.Message):
         chat_moved: Global___ChatMoved | None = ...,
         pairing_requested: Global___PairingRequested | None = ...,
         pairing_decided: Global___PairingDecided | None = ...,
+        schedule_set: Global___ScheduleSet | None = ...,
+        schedule_removed: Global___ScheduleRemoved | None = ...,
+        schedule_run_queued: Global___ScheduleRunQueued | None = ...,
+        schedule_run_started: Global___ScheduleRunStarted | None = ...,
+        schedule_runs_left_out: Global___ScheduleRunsLeftOut | None = ...,
+        schedule_run_ended: Global___ScheduleRunEnded | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "chat_moved", b"chat_moved", "conversation_compacted", b"conversation_compacted", "conversation_created", b"conversation_created", "conversation_deleted", b"conversation_deleted", "conversation_updated", b"conversation_updated", "delivery_reported", b"delivery_reported", "directive_taken", b"directive_taken", "exchange_undone", b"exchange_undone", "feedback_given", b"feedback_given", "grant_created", b"grant_created", "grant_revoked", b"grant_revoked", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "notice_posted", b"notice_posted", "pairing_decided", b"pairing_decided", "pairing_requested", b"pairing_requested", "plan_made", b"plan_made", "project_reverted", b"project_reverted", "project_tainted", b"project_tainted", "project_trusted", b"project_trusted", "reply_refused", b"reply_refused", "secret_provided", b"secret_provided", "secret_requested", b"secret_requested", "step_ended", b"step_ended", "step_judged", b"step_judged", "step_started", b"step_started", "task_decided", b"task_decided", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_steered", b"task_steered", "task_submitted", b"task_submitted", "task_tainted", b"task_tainted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "chat_moved", b"chat_moved", "conversation_compacted", b"conversation_compacted", "conversation_created", b"conversation_created", "conversation_deleted", b"conversation_deleted", "conversation_updated", b"conversation_updated", "delivery_reported", b"delivery_reported", "directive_taken", b"directive_taken", "exchange_undone", b"exchange_undone", "feedback_given", b"feedback_given", "grant_created", b"grant_created", "grant_revoked", b"grant_revoked", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "notice_posted", b"notice_posted", "pairing_decided", b"pairing_decided", "pairing_requested", b"pairing_requested", "plan_made", b"plan_made", "project_reverted", b"project_reverted", "project_tainted", b"project_tainted", "project_trusted", b"project_trusted", "reply_refused", b"reply_refused", "schedule_removed", b"schedule_removed", "schedule_run_ended", b"schedule_run_ended", "schedule_run_queued", b"schedule_run_queued", "schedule_run_started", b"schedule_run_started", "schedule_runs_left_out", b"schedule_runs_left_out", "schedule_set", b"schedule_set", "secret_provided", b"secret_provided", "secret_requested", b"secret_requested", "step_ended", b"step_ended", "step_judged", b"step_judged", "step_started", b"step_started", "task_decided", b"task_decided", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_steered", b"task_steered", "task_submitted", b"task_submitted", "task_tainted", b"task_tainted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "chat_moved", b"chat_moved", "conversation_compacted", b"conversation_compacted", "conversation_created", b"conversation_created", "conversation_deleted", b"conversation_deleted", "conversation_id", b"conversation_id", "conversation_updated", b"conversation_updated", "correlation_id", b"correlation_id", "delivery_reported", b"delivery_reported", "directive_taken", b"directive_taken", "exchange_undone", b"exchange_undone", "feedback_given", b"feedback_given", "grant_created", b"grant_created", "grant_revoked", b"grant_revoked", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "notice_posted", b"notice_posted", "pairing_decided", b"pairing_decided", "pairing_requested", b"pairing_requested", "plan_made", b"plan_made", "project_reverted", b"project_reverted", "project_tainted", b"project_tainted", "project_trusted", b"project_trusted", "reply_refused", b"reply_refused", "secret_provided", b"secret_provided", "secret_requested", b"secret_requested", "seq", b"seq", "step_ended", b"step_ended", "step_judged", b"step_judged", "step_started", b"step_started", "task_decided", b"task_decided", "task_id", b"task_id", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_steered", b"task_steered", "task_submitted", b"task_submitted", "task_tainted", b"task_tainted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_given", b"answer_given", "approval_requested", b"approval_requested", "approval_resolved", b"approval_resolved", "at", b"at", "chat_moved", b"chat_moved", "conversation_compacted", b"conversation_compacted", "conversation_created", b"conversation_created", "conversation_deleted", b"conversation_deleted", "conversation_id", b"conversation_id", "conversation_updated", b"conversation_updated", "correlation_id", b"correlation_id", "delivery_reported", b"delivery_reported", "directive_taken", b"directive_taken", "exchange_undone", b"exchange_undone", "feedback_given", b"feedback_given", "grant_created", b"grant_created", "grant_revoked", b"grant_revoked", "kind", b"kind", "model_call_failed", b"model_call_failed", "model_call_finished", b"model_call_finished", "model_call_started", b"model_call_started", "notice_posted", b"notice_posted", "pairing_decided", b"pairing_decided", "pairing_requested", b"pairing_requested", "plan_made", b"plan_made", "project_reverted", b"project_reverted", "project_tainted", b"project_tainted", "project_trusted", b"project_trusted", "reply_refused", b"reply_refused", "schedule_removed", b"schedule_removed", "schedule_run_ended", b"schedule_run_ended", "schedule_run_queued", b"schedule_run_queued", "schedule_run_started", b"schedule_run_started", "schedule_runs_left_out", b"schedule_runs_left_out", "schedule_set", b"schedule_set", "secret_provided", b"secret_provided", "secret_requested", b"secret_requested", "seq", b"seq", "step_ended", b"step_ended", "step_judged", b"step_judged", "step_started", b"step_started", "task_decided", b"task_decided", "task_id", b"task_id", "task_recovered", b"task_recovered", "task_state_changed", b"task_state_changed", "task_steered", b"task_steered", "task_submitted", b"task_submitted", "task_tainted", b"task_tainted", "tool_call_ended", b"tool_call_ended", "tool_call_inspected", b"tool_call_inspected", "tool_call_proposed", b"tool_call_proposed", "tool_call_started", b"tool_call_started"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["conversation_created", "task_submitted", "task_state_changed", "task_recovered", "model_call_started", "model_call_finished", "model_call_failed", "tool_call_proposed", "tool_call_inspected", "tool_call_started", "tool_call_ended", "approval_requested", "approval_resolved", "answer_given", "conversation_updated", "task_decided", "task_tainted", "project_tainted", "project_trusted", "grant_created", "grant_revoked", "secret_requested", "secret_provided", "conversation_deleted", "conversation_compacted", "exchange_undone", "project_reverted", "feedback_given", "task_steered", "directive_taken", "reply_refused", "plan_made", "step_started", "step_judged", "step_ended", "delivery_reported", "notice_posted", "chat_moved", "pairing_requested", "pairing_decided"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["conversation_created", "task_submitted", "task_state_changed", "task_recovered", "model_call_started", "model_call_finished", "model_call_failed", "tool_call_proposed", "tool_call_inspected", "tool_call_started", "tool_call_ended", "approval_requested", "approval_resolved", "answer_given", "conversation_updated", "task_decided", "task_tainted", "project_tainted", "project_trusted", "grant_created", "grant_revoked", "secret_requested", "secret_provided", "conversation_deleted", "conversation_compacted", "exchange_undone", "project_reverted", "feedback_given", "task_steered", "directive_taken", "reply_refused", "plan_made", "step_started", "step_judged", "step_ended", "delivery_reported", "notice_posted", "chat_moved", "pairing_requested", "pairing_decided", "schedule_set", "schedule_removed", "schedule_run_queued", "schedule_run_started", "schedule_runs_left_out", "schedule_run_ended"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 
@@ -659,15 +683,20 @@ class TaskSubmitted(_message.Message):
     SKILL_FIELD_NUMBER: _builtins.int
     NOTE_FIELD_NUMBER: _builtins.int
     PROFILE_FIELD_NUMBER: _builtins.int
+    SCHEDULE_ID_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     kind: _builtins.str
-    """answer, compact"""
+    """answer, compact, rehearsal"""
     skill: _builtins.str
     """the method that its words call for"""
     note: _builtins.str
     """what models are told with it: the time, the place"""
     profile: _builtins.str
     """that it works with; empty: the default"""
+    schedule_id: _builtins.str
+    """of the schedule whose run it is; empty: of none"""
+    run_id: _builtins.str
     @_builtins.property
     def origin(self) -> _common_pb2.Origin: ...
     @_builtins.property
@@ -682,10 +711,12 @@ class TaskSubmitted(_message.Message):
         skill: _builtins.str = ...,
         note: _builtins.str = ...,
         profile: _builtins.str = ...,
+        schedule_id: _builtins.str = ...,
+        run_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["origin", b"origin"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "kind", b"kind", "note", b"note", "origin", b"origin", "profile", b"profile", "skill", b"skill", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "kind", b"kind", "note", b"note", "origin", b"origin", "profile", b"profile", "run_id", b"run_id", "schedule_id", b"schedule_id", "skill", b"skill", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1470,6 +1501,7 @@ class GrantCreated(_message.Message):
     GRANTED_BY_FIELD_NUMBER: _builtins.int
     EXPIRES_AT_FIELD_NUMBER: _builtins.int
     USES_FIELD_NUMBER: _builtins.int
+    SCHEDULE_ID_FIELD_NUMBER: _builtins.int
     grant_id: _builtins.str
     tool: _builtins.str
     card: _builtins.str
@@ -1478,6 +1510,8 @@ class GrantCreated(_message.Message):
     folder: _builtins.str
     granted_by: _builtins.str
     uses: _builtins.int
+    schedule_id: _builtins.str
+    """of the schedule for whose runs alone it counts"""
     @_builtins.property
     def expires_at(self) -> _timestamp_pb2.Timestamp: ...
     def __init__(
@@ -1491,10 +1525,11 @@ class GrantCreated(_message.Message):
         granted_by: _builtins.str = ...,
         expires_at: _timestamp_pb2.Timestamp | None = ...,
         uses: _builtins.int = ...,
+        schedule_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "expires_at", b"expires_at", "folder", b"folder", "grant_id", b"grant_id", "granted_by", b"granted_by", "principal", b"principal", "tool", b"tool", "uses", b"uses"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "expires_at", b"expires_at", "folder", b"folder", "grant_id", b"grant_id", "granted_by", b"granted_by", "principal", b"principal", "schedule_id", b"schedule_id", "tool", b"tool", "uses", b"uses"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1765,3 +1800,213 @@ class PairingDecided(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PairingDecided: _TypeAlias = PairingDecided  # noqa: Y015
+
+@_typing.final
+class ScheduleSet(_message.Message):
+    """A schedule is made, or from now on as it is told here."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCHEDULE_ID_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    WHEN_FIELD_NUMBER: _builtins.int
+    ZONE_FIELD_NUMBER: _builtins.int
+    PAUSED_FIELD_NUMBER: _builtins.int
+    BY_FIELD_NUMBER: _builtins.int
+    WHY_FIELD_NUMBER: _builtins.int
+    COMMAND_FIELD_NUMBER: _builtins.int
+    schedule_id: _builtins.str
+    name: _builtins.str
+    text: _builtins.str
+    """what is to be done"""
+    when: _builtins.str
+    zone: _builtins.str
+    paused: _builtins.bool
+    by: _builtins.str
+    """who did it"""
+    why: _builtins.str
+    """where the daemon did it by itself"""
+    command: _builtins.bool
+    """the text is a shell command"""
+    def __init__(
+        self,
+        *,
+        schedule_id: _builtins.str = ...,
+        name: _builtins.str = ...,
+        text: _builtins.str = ...,
+        when: _builtins.str = ...,
+        zone: _builtins.str = ...,
+        paused: _builtins.bool = ...,
+        by: _builtins.str = ...,
+        why: _builtins.str = ...,
+        command: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "command", b"command", "name", b"name", "paused", b"paused", "schedule_id", b"schedule_id", "text", b"text", "when", b"when", "why", b"why", "zone", b"zone"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ScheduleSet: _TypeAlias = ScheduleSet  # noqa: Y015
+
+@_typing.final
+class ScheduleRemoved(_message.Message):
+    """It is gone; its runs stay in the history."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCHEDULE_ID_FIELD_NUMBER: _builtins.int
+    BY_FIELD_NUMBER: _builtins.int
+    schedule_id: _builtins.str
+    by: _builtins.str
+    """empty: it was over"""
+    def __init__(
+        self,
+        *,
+        schedule_id: _builtins.str = ...,
+        by: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "schedule_id", b"schedule_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ScheduleRemoved: _TypeAlias = ScheduleRemoved  # noqa: Y015
+
+@_typing.final
+class ScheduleRunQueued(_message.Message):
+    """A run is due, and begins when the one before it has ended."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCHEDULE_ID_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    DUE_AT_FIELD_NUMBER: _builtins.int
+    schedule_id: _builtins.str
+    run_id: _builtins.str
+    @_builtins.property
+    def due_at(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        schedule_id: _builtins.str = ...,
+        run_id: _builtins.str = ...,
+        due_at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["due_at", b"due_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["due_at", b"due_at", "run_id", b"run_id", "schedule_id", b"schedule_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ScheduleRunQueued: _TypeAlias = ScheduleRunQueued  # noqa: Y015
+
+@_typing.final
+class ScheduleRunStarted(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCHEDULE_ID_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    DUE_AT_FIELD_NUMBER: _builtins.int
+    RUN_TASK_ID_FIELD_NUMBER: _builtins.int
+    LATE_MS_FIELD_NUMBER: _builtins.int
+    BY_HAND_FIELD_NUMBER: _builtins.int
+    ATTEMPT_FIELD_NUMBER: _builtins.int
+    schedule_id: _builtins.str
+    run_id: _builtins.str
+    run_task_id: _builtins.str
+    """the task that begins with it"""
+    late_ms: _builtins.int
+    by_hand: _builtins.bool
+    attempt: _builtins.int
+    """counts from 1"""
+    @_builtins.property
+    def due_at(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        schedule_id: _builtins.str = ...,
+        run_id: _builtins.str = ...,
+        due_at: _timestamp_pb2.Timestamp | None = ...,
+        run_task_id: _builtins.str = ...,
+        late_ms: _builtins.int = ...,
+        by_hand: _builtins.bool = ...,
+        attempt: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["due_at", b"due_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "by_hand", b"by_hand", "due_at", b"due_at", "late_ms", b"late_ms", "run_id", b"run_id", "run_task_id", b"run_task_id", "schedule_id", b"schedule_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ScheduleRunStarted: _TypeAlias = ScheduleRunStarted  # noqa: Y015
+
+@_typing.final
+class ScheduleRunsLeftOut(_message.Message):
+    """Times at which it was due, and nothing began."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCHEDULE_ID_FIELD_NUMBER: _builtins.int
+    DUE_AT_FIELD_NUMBER: _builtins.int
+    WHY_FIELD_NUMBER: _builtins.int
+    schedule_id: _builtins.str
+    why: _builtins.str
+    """missed, overlap, paused, removed"""
+    @_builtins.property
+    def due_at(self) -> _containers.RepeatedCompositeFieldContainer[_timestamp_pb2.Timestamp]: ...
+    def __init__(
+        self,
+        *,
+        schedule_id: _builtins.str = ...,
+        due_at: _abc.Iterable[_timestamp_pb2.Timestamp] | None = ...,
+        why: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["due_at", b"due_at", "schedule_id", b"schedule_id", "why", b"why"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ScheduleRunsLeftOut: _TypeAlias = ScheduleRunsLeftOut  # noqa: Y015
+
+@_typing.final
+class ScheduleRunEnded(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCHEDULE_ID_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    RUN_TASK_ID_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    AGAIN_AT_FIELD_NUMBER: _builtins.int
+    TOLD_FIELD_NUMBER: _builtins.int
+    schedule_id: _builtins.str
+    run_id: _builtins.str
+    run_task_id: _builtins.str
+    outcome: _builtins.str
+    """done, failed, cancelled"""
+    told: _builtins.bool
+    """its chat is shown the result"""
+    @_builtins.property
+    def again_at(self) -> _timestamp_pb2.Timestamp:
+        """it failed, and is tried again then"""
+
+    def __init__(
+        self,
+        *,
+        schedule_id: _builtins.str = ...,
+        run_id: _builtins.str = ...,
+        run_task_id: _builtins.str = ...,
+        outcome: _builtins.str = ...,
+        again_at: _timestamp_pb2.Timestamp | None = ...,
+        told: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["again_at", b"again_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["again_at", b"again_at", "outcome", b"outcome", "run_id", b"run_id", "run_task_id", b"run_task_id", "schedule_id", b"schedule_id", "told", b"told"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ScheduleRunEnded: _TypeAlias = ScheduleRunEnded  # noqa: Y015
