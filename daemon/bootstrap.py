@@ -22,7 +22,7 @@ from pathlib import Path
 
 import structlog
 
-from daemon import exits, interpreter, kits, logs, model_slots, project_files, workplace
+from daemon import exits, interpreter, kits, logs, model_slots, project_files, workplace, zones
 from daemon.config import settings as configured
 from daemon.decide import profiles
 from daemon.domain import errors, inputs, redaction, views
@@ -217,21 +217,10 @@ class Daemon:
             lambda: runtime.rules.skills,
         )
         acting = self._tool_calls(models, found.tools, ground, store.artifacts, kept, box, publish)
-        performer = effects.Effects(
-            thinking, acting, timers, box, ground.history, kept, self._reach
-        )
-        runtime = loop.RuntimeLoop(
-            rules,
-            current,
-            store,
-            kept,
-            self._clock,
-            clock.SystemChance(),
-            box,
-            publish,
-            self._reach,
-            known.hear,
-        )
+        past, reach = ground.history, self._reach
+        performer = effects.Effects(thinking, acting, timers, box, past, kept, reach)
+        outside = (store, kept, self._clock, clock.SystemChance(), box, publish)
+        runtime = loop.RuntimeLoop(rules, current, *outside, reach, known.hear)
         served = self._served(store, kept, box, publish, ground, runtime, models)
         look = partial(self._look, runtime, models, ground.history)
         listening = server.Server(served, look, known, self._folders.state)
@@ -275,6 +264,7 @@ class Daemon:
             models,
             project_files.ProjectFiles(),
             lambda: runtime.world,
+            lambda: self._chosen.daemon.schedules.zone or zones.local(),
         )
 
     def _ground(self, stack: AsyncExitStack) -> Ground:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from daemon import zones
 from daemon.config import settings as configured
 from daemon.decide import context, profiles, turn
 from daemon.domain import limits, messages, presets
@@ -84,6 +85,7 @@ def rules(
             reviews=chosen.daemon.agent.review,
             owners=chosen.daemon.owner,
             people=chosen.daemon.people,
+            zones=zones.known,
         )
     )
 

@@ -34,6 +34,25 @@ def named(name: str) -> datetime.tzinfo:
         raise ValueError(f"{name[:64]!r} is no IANA time zone{hint}") from None
 
 
+def known(name: str) -> datetime.tzinfo | None:
+    """The zone of that name; None where there is none."""
+    try:
+        return named(name)
+    except ValueError:
+        return None
+
+
+def local() -> str:
+    """The name of this machine's zone; UTC where it has none that others know."""
+    import tzlocal
+
+    try:
+        name = tzlocal.get_localzone_name()
+    except (LookupError, ValueError, OSError):
+        return "UTC"
+    return name if known(name) is not None else "UTC"
+
+
 def _near(name: str) -> str:
     """The zone that may have been meant: of that city, or of nearly that name."""
     city = name.strip().replace(" ", "_").casefold()

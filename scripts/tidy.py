@@ -25,6 +25,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("inner-import", "daemon/__main__.py"): "the lock comes before the heavy imports",
     ("inner-import", "daemon/bootstrap.py"): "psutil, the rules: every start would wait for them",
     ("inner-import", "daemon/runtime/judge.py"): "the parsers: every start would wait for them",
+    ("inner-import", "daemon/zones.py"): "tzlocal: every start would wait for it",
+    ("inner-import", "daemon/rpc/schedules.py"): "the words: every start would wait for them",
     ("inner-import", "daemon/storage/sqlite_store.py"): "SQLModel: every start would wait for it",
     ("inner-import", "daemon/config/upgrade.py"): "tomlkit: few starts rewrite a file",
     ("inner-import", "tools/web_fetch.py"): "every start would wait, or lack what it needs",

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, TypeVar
 
 import pydantic
 
+from daemon import zones
 from daemon.config import layers, profiles, texts, upgrade
 from daemon.domain import base, errors, limits, messages, presets, principals
 
@@ -75,6 +76,18 @@ class Agent(base.Value):
     review: bool
 
 
+def _zone(name: str) -> str:
+    if name:
+        zones.named(name)
+    return name
+
+
+class Schedules(base.Value):
+    """Whose clock schedules follow where nobody names another; empty for the machine's."""
+
+    zone: Annotated[str, pydantic.AfterValidator(_zone)]
+
+
 class DaemonFile(base.Value):
     """daemon.toml."""
 
@@ -83,6 +96,7 @@ class DaemonFile(base.Value):
     log: Logging
     owner: principals.Owners
     people: principals.People
+    schedules: Schedules
     tools: Tools
     web: Web
     agent: Agent

@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from daemon.decide import turn
 from daemon.domain import principals, views, world
 from daemon.rpc import convert
-from daemon.runtime import bus, contents, inbox, model_calls, ports, vault
+from daemon.runtime import bus, clock, contents, inbox, model_calls, ports, vault
 from proto.ducklm.v1 import approvals_pb2, conversations_pb2, tasks_pb2
+
+
+def _utc() -> str:
+    return "UTC"
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,9 @@ class Backend:
     files: ports.ProjectFiles | None = None
     state: Callable[[], world.World] | None = None
     """As it is now."""
+    zone: Callable[[], str] = _utc
+    """Whose clock schedules follow where nobody names another."""
+    now_ms: Callable[[], int] = clock.SystemClock().now_ms
 
     async def task(self, view: views.TaskView) -> tasks_pb2.Task:
         """A task as it is sent, with its texts."""

@@ -20,7 +20,15 @@ from daemon.domain import (
     views,
     world,
 )
-from daemon.rpc import backend, caller, convert, convert_channels, interceptors, paging
+from daemon.rpc import (
+    backend,
+    caller,
+    convert,
+    convert_channels,
+    interceptors,
+    paging,
+    schedule_runs,
+)
 from daemon.runtime import bus
 from proto.ducklm.v1 import channels_pb2, channels_pb2_grpc
 
@@ -124,6 +132,10 @@ class Channels(channels_pb2_grpc.ChannelsServicer):
         approval = None if view.approval_id is None else await store.approval(view.approval_id)
         if approval is not None:
             sent.approval.CopyFrom(await self._served.approval(approval))
+        if view.run_id is not None:
+            run = await store.run(view.run_id)
+            if run is not None:
+                sent.run.CopyFrom(await schedule_runs.sent(self._served, run))
         if view.person is not None:
             rules, now = self._state()
             sent.person.CopyFrom(convert_channels.person(view.person, rules, now))

@@ -27,6 +27,7 @@ from daemon.rpc import (
     interceptors,
     profiles,
     projects,
+    schedules,
     skills,
     tasks,
 )
@@ -47,6 +48,8 @@ from proto.ducklm.v1 import (
     profiles_pb2_grpc,
     projects_pb2,
     projects_pb2_grpc,
+    schedules_pb2,
+    schedules_pb2_grpc,
     skills_pb2,
     skills_pb2_grpc,
     tasks_pb2,
@@ -77,6 +80,7 @@ _SERVICES = tuple(
         (skills_pb2, "Skills"),
         (artifacts_pb2, "Artifacts"),
         (channels_pb2, "Channels"),
+        (schedules_pb2, "Schedules"),
         (admin_pb2, "Admin"),
     )
 )
@@ -147,6 +151,9 @@ class Server:
             artifacts.Artifacts(served), self._server
         )
         channels_pb2_grpc.add_ChannelsServicer_to_server(channels.Channels(served), self._server)
+        schedules_pb2_grpc.add_SchedulesServicer_to_server(
+            schedules.Schedules(served), self._server
+        )
         admin_pb2_grpc.add_AdminServicer_to_server(admin.Admin(look, served, known), self._server)
         names = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, self._server)

@@ -20,7 +20,13 @@ _OTHER_BYTES = {
     "ducklm.v1.Skill.text": 16 * 1024,
     "ducklm.v1.TestSkillsRequest.text": 16 * 1024,
 }
-_CHECKED_LATER = frozenset({"ducklm.v1.SubmitRequest.text"})
+_CHECKED_LATER = frozenset(
+    {
+        "ducklm.v1.SubmitRequest.text",
+        "ducklm.v1.CreateScheduleRequest.text",
+        "ducklm.v1.UpdateScheduleRequest.text",
+    }
+)
 
 _Field = descriptor.FieldDescriptor
 
