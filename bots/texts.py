@@ -409,6 +409,7 @@ SCHEDULE_DELETED = "{id} is deleted; ducklm schedule runs still has its runs."
 SCHEDULE_REHEARSES = (
     "Nothing runs now. “Always” lets each run of the schedule run what is shown, unasked."
 )
+SCHEDULE_REHEARSAL_LEFT = "To allow it for each run, add --always to ducklm approve."
 SCHEDULE_QUOTES = 'A quotation mark is not closed: /schedule add "every day at 8" "the text"'
 SCHEDULE = {
     "id": "schedule",

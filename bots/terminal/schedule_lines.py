@@ -16,6 +16,7 @@ from proto.ducklm.v1 import common_pb2, schedules_pb2
 COLUMNS: typing.Final = 80
 SHORT_ID: typing.Final = 6  # characters, where that many tell them apart
 _MOMENT: typing.Final = 25
+_MOMENT_OF_RUN: typing.Final = 28  # one by hand has seconds
 _STATE: typing.Final = 9
 _NAME_AT_LEAST: typing.Final = 12
 
@@ -80,7 +81,10 @@ def whole(row: schedules_pb2.Schedule) -> str:
     pairs: list[tuple[str, Iterable[str]]] = [
         (names["id"], [row.schedule_id]),
         (names["name"], [row.name]),
-        (texts.SCHEDULE_KINDS.get(kind, kind.lower()), row.text.split("\n")),
+        (
+            texts.SCHEDULE_KINDS.get(kind, kind.lower()),
+            [line or " " for line in row.text.split("\n")],
+        ),
         (names["when"], [texts.SCHEDULE_RULE.format(when=times.when, zone=times.zone)]),
         (names["next"], times.told or [texts.SCHEDULE_NO_NEXT]),
         (names["note"], times.notes),
@@ -105,7 +109,8 @@ def _lines(pairs: Iterable[tuple[str, Iterable[str]]]) -> str:
     lines = []
     for name, values in pairs:
         for value in filter(None, values):
-            lines.append(f"{name:<13} {render.one_line(value)}")
+            shown = render.inert(value).replace("\n", "\\n")
+            lines.append(f"{name:<13} {shown}")
             name = ""
     return "\n".join(lines)
 
@@ -130,7 +135,7 @@ def run(row: schedules_pb2.Run) -> str:
         late = texts.RUN_LATE.format(span=schedule_policy.seconds_told(row.late_ms // 1000))
     took = schedule_policy.seconds_told(row.duration_ms / 1000) if row.duration_ms else ""
     due = render.one_line(row.due_told) or _moment(row.due_at)
-    head = f"{due:<{_MOMENT}}  {_run_state(row):<{_STATE}}  {took:<7}  "
+    head = f"{due:<{_MOMENT_OF_RUN}}  {_run_state(row):<{_STATE}}  {took:<7}  "
     lines = [head + render.one_line(row.name, max(_NAME_AT_LEAST, COLUMNS - len(head)))]
     marks = [
         texts.RUN_BY_HAND if row.by_hand else "",

@@ -262,7 +262,10 @@ def allow(session: world.Session, given: str, as_json: bool) -> faults.Exit:
     begun = session.client.schedules.rehearse(schedule_id, session.world.new_key())
     if not as_json:
         session.console.say(texts.SCHEDULE_REHEARSES)
-    return _follow(session, begun.task_id, head_seq, as_json)
+    code = _follow(session, begun.task_id, head_seq, as_json)
+    if code is faults.Exit.WAITS and not as_json:
+        session.console.say(texts.SCHEDULE_REHEARSAL_LEFT)
+    return code
 
 
 def _follow(session: world.Session, task_id: str, head_seq: int, as_json: bool) -> faults.Exit:
