@@ -20,7 +20,7 @@ _NEXT = "next"
 
 
 class AlarmClock:
-    """Rings by APScheduler, which is loaded beside everything else when it is made ready."""
+    """Rings by APScheduler, which is loaded on another thread when it is made ready."""
 
     @asynccontextmanager
     async def ready(self, ring: Callable[[], None]) -> AsyncIterator[alarm.Arm]:

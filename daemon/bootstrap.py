@@ -181,8 +181,8 @@ class Daemon:
             restarts = resume.restarts(parts.runtime.world, clean)
             await parts.runtime.recover(restarts, parts.performer)
             watched.start("loop", parts.runtime.run(parts.performer))
-            await parts.listening.set_serving(True)
             watched.start("timers", parts.timers.run())
+            await parts.listening.set_serving(True)
             watched.start("policy", self._prepare_calls(parts))
             _log.info("serving", addresses=bound, head_seq=parts.publish.head_seq)
             for notice in (*self._chosen.notices, *parts.models.notices):

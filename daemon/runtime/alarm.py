@@ -7,7 +7,7 @@ an alarm only wakes. Nothing fires before the clock says that it is due, however
 import asyncio
 import heapq
 from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Protocol
 
 from daemon.domain import decisions
@@ -15,12 +15,10 @@ from daemon.runtime import ports
 
 RECHECK_SECONDS = 30.0
 """How long a step of the wall clock can stay unnoticed by a waiting timer."""
-FARTHEST_MS = 24 * 3600 * 1000
-"""No alarm is armed for later: the timers look again long before."""
 _REPLACED_KEPT = 64
 
 Arm = Callable[[int], None]
-"""Ring once, after so many milliseconds (at least 1), and no longer when it was armed for."""
+"""Ring once, after so many milliseconds (at least 1), and no more for what was said before."""
 Fire = Callable[[decisions.TimerKind, str], None]
 
 
@@ -83,30 +81,38 @@ class Timers:
         self._armed_ms: int | None = None
 
     def set(self, action: decisions.SetTimer) -> None:
-        """Remind; what is set before the alarm is ready waits for it."""
+        """Remind."""
         self._due.set(action.timer, action.subject, action.due_ms)
         self._changed.set()
 
     async def run(self) -> None:
-        """Fire what is due, in order of its time; ends only by being cancelled."""
-        async with self._alarm.ready(self._look_again) as arm:
+        """Fire what is due, in order of its time; ends only by being cancelled.
+
+        The alarm is made ready when it is first needed, so that neither a start nor the first tasks
+        share the machine with that: not before something is due before the look after the next.
+        """
+        arm: Arm | None = None
+        async with AsyncExitStack() as stack:
             while True:
                 self._changed.clear()
                 now_ms = self._clock.now_ms()
                 for kind, subject in self._due.take(now_ms):
                     self._fire(kind, subject)
-                self._arm_for_next(arm, now_ms)
+                next_ms = self._due.next_ms()
+                if next_ms is not None and self._has_to_wake(next_ms, now_ms):
+                    if arm is None:
+                        arm = await stack.enter_async_context(self._alarm.ready(self._look_again))
+                        continue  # that took time
+                    self._armed_ms = next_ms
+                    arm(next_ms - now_ms)
                 await self._wait()
+
+    def _has_to_wake(self, next_ms: int, now_ms: int) -> bool:
+        return next_ms != self._armed_ms and next_ms - now_ms < 2000 * self._recheck_seconds
 
     def _look_again(self) -> None:
         self._armed_ms = None  # if that was too early, it is armed anew for the same time
         self._changed.set()
-
-    def _arm_for_next(self, arm: Arm, now_ms: int) -> None:
-        next_ms = self._due.next_ms()
-        if next_ms is not None and next_ms != self._armed_ms:
-            self._armed_ms = next_ms
-            arm(min(next_ms - now_ms, FARTHEST_MS))
 
     async def _wait(self) -> None:
         try:
