@@ -7,6 +7,7 @@ alone.
 
 import asyncio
 import random
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -252,6 +253,21 @@ class TestAlarm:
         await rig.settle()
         alone.clock.by_ms += DAY_MS
         await alone.comes(["ready", "soon", "later"])
+
+    async def test_it_rings_on_the_thread_of_the_event_loop(self, waker: timing.AnyAlarm) -> None:
+        threads: list[int] = []
+        rang = asyncio.Event()
+
+        def ring() -> None:
+            threads.append(threading.get_ident())
+            asyncio.get_running_loop().call_soon(rang.set)
+
+        async with waker.ready(ring) as arm:
+            arm(1)
+            timing.come(waker, 1)
+            async with asyncio.timeout(rig.PATIENCE_SECONDS):
+                await rang.wait()
+        assert threads == [threading.get_ident()]
 
     async def test_left_alone_it_rings_no_more(self, waker: timing.AnyAlarm) -> None:
         rung: list[str] = []
