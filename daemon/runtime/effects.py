@@ -12,7 +12,7 @@ from typing import assert_never
 import structlog
 
 from daemon.domain import decisions, errors, events, ids, inputs, messages
-from daemon.runtime import clock, contents, failpoints, inbox, model_calls, ports, tool_calls
+from daemon.runtime import alarm, contents, failpoints, inbox, model_calls, ports, tool_calls
 
 _log = structlog.get_logger(__name__)
 _Begin = Callable[[], Coroutine[None, None, None]]
@@ -25,7 +25,7 @@ class Effects:
         self,
         models: model_calls.ModelCalls,
         tools: tool_calls.ToolCalls,
-        timers: clock.Timers,
+        timers: alarm.Timers,
         box: inbox.Inbox,
         history: ports.History,
         kept: contents.Contents,
