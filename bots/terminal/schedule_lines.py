@@ -18,6 +18,7 @@ SHORT_ID: typing.Final = 6  # characters, where that many tell them apart
 _MOMENT: typing.Final = 25
 _MOMENT_OF_RUN: typing.Final = 28  # one by hand has seconds
 _STATE: typing.Final = 9
+_SPAN: typing.Final = 11
 _NAME_AT_LEAST: typing.Final = 12
 
 
@@ -135,8 +136,9 @@ def run(row: schedules_pb2.Run) -> str:
         late = texts.RUN_LATE.format(span=schedule_policy.seconds_told(row.late_ms // 1000))
     took = schedule_policy.seconds_told(row.duration_ms / 1000) if row.duration_ms else ""
     due = render.one_line(row.due_told) or _moment(row.due_at)
-    head = f"{due:<{_MOMENT_OF_RUN}}  {_run_state(row):<{_STATE}}  {took:<7}  "
-    lines = [head + render.one_line(row.name, max(_NAME_AT_LEAST, COLUMNS - len(head)))]
+    head = f"{due:<{_MOMENT_OF_RUN}}  {_run_state(row):<{_STATE}}  {took:<{_SPAN}}  "
+    name = render.one_line(row.name, max(_NAME_AT_LEAST, COLUMNS - len(head)))
+    lines = [(head + name).rstrip()]
     marks = [
         texts.RUN_BY_HAND if row.by_hand else "",
         late,

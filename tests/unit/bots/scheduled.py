@@ -68,6 +68,56 @@ BACKUP = schedules_pb2.Schedule(
     waiting_runs=1,
     allowed=True,
 )
+LISTED = """\
+bb22cc  Fri 2026-12-04 08:00 CET   active     Digest
+        every mon,fri at 08:00 (Europe/Berlin)
+bb33dd  not due                    paused     Backup \\u202eof all that there is…
+        0 9 * * 1-5 (UTC) · command, allowed · failed 2 in a row
+"""
+RUNS = [
+    (
+        schedules_pb2.Run(
+            due_told="Thu 2026-12-03 08:00 CET",
+            state=schedules_pb2.Run.DELIVERED,
+            name="Digest",
+            late_ms=999,
+            duration_ms=64_000,
+            attempts=1,
+            task_id="task-1",
+        ),
+        ["Thu 2026-12-03 08:00 CET      delivered  1 min 4 s    Digest", "  task-1"],
+    ),
+    (
+        schedules_pb2.Run(
+            due_told="Thu 2026-07-02 08:00:30 CEST",
+            state=schedules_pb2.Run.FAILED,
+            name="Backup\x1b[2J " * 9,
+            by_hand=True,
+            late_ms=4_320_000,
+            duration_ms=400,
+            attempts=3,
+            task_id="task-2",
+            reason="it\u202e took too long",
+        ),
+        [
+            "Thu 2026-07-02 08:00:30 CEST  failed     0.4 s        Backup\\x1b[2J Backup\\x1b[…",
+            "  by hand · 1 h 12 min late · 3 attempts · task-2",
+            "  it\\u202e took too long",
+        ],
+    ),
+    (
+        schedules_pb2.Run(
+            due_told="Thu 2026-12-03 08:00 CET", state=schedules_pb2.Run.MISSED, name="Digest"
+        ),
+        ["Thu 2026-12-03 08:00 CET      missed                  Digest"],
+    ),
+    (
+        schedules_pb2.Run(
+            due_told="Thu 2026-12-03 08:00 CET", state=schedules_pb2.Run.SCHEDULED, attempts=2
+        ),
+        ["Thu 2026-12-03 08:00 CET      retries", "  2 attempts"],
+    ),
+]
 
 
 def listed(daemon: stage.Daemon, *rows: schedules_pb2.Schedule) -> None:
