@@ -5,9 +5,7 @@ Rules of schedules are reckoned in a zone that is handed in; here it is made.
 """
 
 import datetime
-import difflib
 import functools
-import zoneinfo
 
 import pydantic
 
@@ -24,6 +22,8 @@ _OF_THE_MACHINE = frozenset(("localtime", "posixrules", "Factory"))
 
 def named(name: str) -> datetime.tzinfo:
     """The zone of that name; raises ValueError, with words, where there is none."""
+    import zoneinfo
+
     try:
         if name in _OF_THE_MACHINE:
             raise ValueError
@@ -55,6 +55,8 @@ def local() -> str:
 
 def _near(name: str) -> str:
     """The zone that may have been meant: of that city, or of nearly that name."""
+    import difflib
+
     city = name.strip().replace(" ", "_").casefold()
     for one in _all():
         if city in (one.casefold(), one.rpartition("/")[2].casefold()):
@@ -64,4 +66,6 @@ def _near(name: str) -> str:
 
 @functools.cache
 def _all() -> tuple[str, ...]:
+    import zoneinfo
+
     return tuple(sorted(zoneinfo.available_timezones()))
