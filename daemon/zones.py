@@ -22,23 +22,22 @@ _OF_THE_MACHINE = frozenset(("localtime", "posixrules", "Factory"))
 
 def named(name: str) -> datetime.tzinfo:
     """The zone of that name; raises ValueError, with words, where there is none."""
-    import zoneinfo
-
-    try:
-        if name in _OF_THE_MACHINE:
-            raise ValueError
-        return zoneinfo.ZoneInfo(_NAME.validate_python(name))
-    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
-        near = _near(name[:64])
-        hint = f"; did you mean {near}?" if near else ", such as Europe/Berlin or UTC."
-        raise ValueError(f"{name[:64]!r} is no IANA time zone{hint}") from None
+    zone = known(name)
+    if zone is not None:
+        return zone
+    near = _near(name[:64])
+    hint = f"; did you mean {near}?" if near else ", such as Europe/Berlin or UTC."
+    raise ValueError(f"{name[:64]!r} is no IANA time zone{hint}")
 
 
 def known(name: str) -> datetime.tzinfo | None:
     """The zone of that name; None where there is none."""
+    import zoneinfo
+
     try:
-        return named(name)
-    except ValueError:
+        plain = _NAME.validate_python(name)
+        return None if name in _OF_THE_MACHINE else zoneinfo.ZoneInfo(plain)
+    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
         return None
 
 
