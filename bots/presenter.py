@@ -176,6 +176,12 @@ class Presenter:
                 | "delivery_reported"
                 | "notice_posted"
                 | "chat_moved"
+                | "schedule_set"
+                | "schedule_removed"
+                | "schedule_run_queued"
+                | "schedule_run_started"
+                | "schedule_runs_left_out"
+                | "schedule_run_ended"
                 | None
             ):
                 return ()

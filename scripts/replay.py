@@ -125,13 +125,20 @@ def _standing(folded: world.World, run: Run) -> str:
     return f"now {stands}{live}: {models} model calls, {tools} tool calls"
 
 
+_WANTED = {
+    events.TaskKind.ANSWER: "submitted",
+    events.TaskKind.COMPACT: "summary wanted",
+    events.TaskKind.REHEARSAL: "to be allowed",
+}
+
+
 def _say(run: Run, one: events.Recorded, began_ms: dict[str, int]) -> str:
     event = one.event
     match event:
         case events.TaskSubmitted():
             skill = f" with the skill {event.skill}" if event.skill else ""
             skill += f" with the profile {event.profile}" if event.profile else ""
-            what = "summary wanted" if event.kind is events.TaskKind.COMPACT else "submitted"
+            what = _WANTED[event.kind]
             return f"{what}{skill}: {_short(run, event.text)}"
         case events.TaskStateChanged():
             return f"{event.previous} → {event.state}" + (
@@ -173,6 +180,12 @@ def _say(run: Run, one: events.Recorded, began_ms: dict[str, int]) -> str:
             | events.ChatMoved()
             | events.PairingRequested()
             | events.PairingDecided()
+            | events.ScheduleSet()
+            | events.ScheduleRemoved()
+            | events.ScheduleRunQueued()
+            | events.ScheduleRunStarted()
+            | events.ScheduleRunsLeftOut()
+            | events.ScheduleRunEnded()
         ):
             return str(event.type)
         case (

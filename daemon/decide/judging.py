@@ -126,7 +126,7 @@ def _ask(
             tool=call.tool,
             digest=digest,
             card=current.keep_of(task, shown),
-            reasons=settled.reasons,
+            reasons=(*rehearsals.reasons(task), *settled.reasons),
             always_allowed=settled.always_allowed and not card.is_long(shown),
             expires_ms=expires_ms,
             key=key,

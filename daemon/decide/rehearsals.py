@@ -5,9 +5,11 @@ allowed there is a grant of exactly that call, which counts for that schedule al
 """
 
 from daemon.decide import endings, turn
-from daemon.domain import principals, world
+from daemon.domain import events, principals, world
 from daemon.permission import policy
 
+_SCHEDULED = "a scheduled task asks"
+_REHEARSED = "nothing runs now: always lets each run of the schedule do this unasked"
 _ALLOWED = "From now on each run of the schedule may run this command unasked."
 _ONCE = "It was allowed once only: each run of the schedule will ask."
 _NOT_NEEDED = "This command needs no approval: each run of the schedule may run it."
@@ -25,6 +27,13 @@ def asked(task: world.Task) -> tuple[tuple[principals.Principal, ...], tuple[str
     alone = target.chat == principals.user_of(who)
     place = "/".join((target.account, target.chat, target.topic))
     return (who,) if alone else (), (place,)
+
+
+def reasons(task: world.Task) -> tuple[str, ...]:
+    """What a card says first of a question that nobody asked for just then."""
+    if task.run is None:
+        return ()
+    return (_REHEARSED if task.kind is events.TaskKind.REHEARSAL else _SCHEDULED,)
 
 
 def approval_seconds(current: turn.Turn, task: world.Task) -> int:

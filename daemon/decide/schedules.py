@@ -182,6 +182,8 @@ def update(
         return refused
     owner = before.conversation_id
     changes: dict[str, object] = {"work": work, "policy": policy, "spec": spec, "zone": zone}
+    if given.text is not None or work != before.work:
+        _revoke(current, given)
     if given.text is not None:
         changes["text"] = current.keep(owner, given.text)
         changes |= _command(current, owner, given.text, work)
@@ -190,6 +192,14 @@ def update(
     after = before.but(changes)
     _set_conversation(current, before, after, given.correlation_id)
     return _keep(current, after, given)
+
+
+def _revoke(current: turn.Turn, given: inputs.UpdateSchedule) -> None:
+    """What was allowed for its runs was another call."""
+    for grant in tuple(current.world.grants.values()):
+        if grant.schedule_id == given.schedule_id:
+            revoked = events.GrantRevoked(grant_id=grant.grant_id, principal=given.principal)
+            current.record(revoked, grant.conversation_id, given.correlation_id)
 
 
 def _set_conversation(

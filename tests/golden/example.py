@@ -16,7 +16,7 @@ from daemon.domain import (
     verdicts,
     world,
 )
-from tests.golden import example_channels
+from tests.golden import example_channels, example_schedules
 from tests.golden.example_tasks import (
     CHAT as CHAT,
     DIED,
@@ -186,7 +186,7 @@ def looked_back() -> list[events.Event]:
 def log() -> list[events.Recorded]:
     """The whole life, numbered."""
     lived = (conversation, model_calls, tool_call, left_alive, permission, workshop, looked_back)
-    parts = (*lived, example_channels.channels)
+    parts = (*lived, example_channels.channels, example_schedules.planned)
     happened = [event for part in parts for event in part()]
     homes: dict[str | None, ids.ConversationId] = dict.fromkeys(
         (PLANNED, UNDONE, HALFWAY), WORKSHOP
@@ -194,21 +194,27 @@ def log() -> list[events.Recorded]:
     homes |= dict.fromkeys(
         (example_channels.SHOWN, example_channels.KEPT_WAITING), example_channels.GROUP
     )
+    planned = (example_schedules.TOLD, example_schedules.TRIED, example_schedules.GOES_ON)
+    homes |= dict.fromkeys(planned, example_schedules.PLAN)
     return [
         events.Recorded(
             seq=seq,
             at_ms=START_MS + 250 * seq,
             task_id=getattr(event, "task_id", None),
-            conversation_id=getattr(
-                event,
-                "conversation_id",
-                homes.get(getattr(event, "task_id", None), CHAT),
-            ),
+            conversation_id=_home(event, homes),
             correlation_id="correlation-1",
             event=event,
         )
         for seq, event in enumerate(happened, 1)
     ]
+
+
+def _home(event: events.Event, homes: dict[str | None, ids.ConversationId]) -> ids.ConversationId:
+    """The conversation that an event belongs to."""
+    if getattr(event, "schedule_id", None) or isinstance(event, events.ScheduleSet):
+        return example_schedules.PLAN
+    named = homes.get(getattr(event, "task_id", None), CHAT)
+    return ids.ConversationId(getattr(event, "conversation_id", named))
 
 
 def folded(recorded: list[events.Recorded]) -> world.World:

@@ -71,6 +71,7 @@ async def expected(folder: Path) -> dict[str, object]:
         found = [await store.approval(each) for each in (example.USED, example.PENDING)]
         projects = await store.projects()
         kept = await store.presets()
+        runs = (await store.runs(99)).rows
         told = [await store.history(chat.conversation_id, NEVER_SEQ, 99) for chat in chats]
     folded = world.snapshot(example.folded(example.log()))
     return {
@@ -81,6 +82,7 @@ async def expected(folder: Path) -> dict[str, object]:
         "tokens": [token(view) for view in tokens],
         "projects": [view.model_dump(mode="json") for view in projects],
         "presets": kept.model_dump(mode="json"),
+        "runs": [view.model_dump(mode="json") for view in runs],
         "histories": [history.model_dump(mode="json") for history in told],
     }
 

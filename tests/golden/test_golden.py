@@ -103,6 +103,7 @@ async def test_a_golden_state_opens_and_folds_alike(
         projects = await store.projects()
         kept = await store.presets()
         told = [await store.history(row.conversation_id, make.NEVER_SEQ, 99) for row in chats]
+        runs = (await store.runs(99)).rows
         assert await store.drained()
     now = world.snapshot(example.folded(log))
     figures("golden state", digest(now)[:12])
@@ -121,6 +122,7 @@ async def test_a_golden_state_opens_and_folds_alike(
     assert still_says([row.model_dump(mode="json") for row in tasks], expected["tasks"])
     assert still_says([row.model_dump(mode="json") for row in chats], expected["conversations"])
     assert [make.token(row) for row in tokens] == expected.get("tokens", [])
+    assert still_says([row.model_dump(mode="json") for row in runs], expected.get("runs", []))
     assert [row.model_dump(mode="json") for row in projects] == expected.get("projects", [])
     nothing: dict[str, Any] = {"profiles": {}, "skills": {}}
     assert still_says(kept.model_dump(mode="json"), expected.get("presets", nothing))

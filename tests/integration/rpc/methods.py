@@ -15,6 +15,7 @@ from proto.ducklm.v1 import (
     events_pb2,
     profiles_pb2,
     projects_pb2,
+    schedules_pb2,
     skills_pb2,
     tasks_pb2,
 )
@@ -30,6 +31,7 @@ _FILES = (
     skills_pb2,
     artifacts_pb2,
     channels_pb2,
+    schedules_pb2,
     admin_pb2,
 )
 CALL_S = 30.0

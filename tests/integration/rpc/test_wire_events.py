@@ -19,10 +19,12 @@ from daemon.domain import (
 )
 from daemon.rpc import convert, wire_events
 from proto.ducklm.v1 import common_pb2, events_pb2
+from tests.golden import example_schedules
 from tools import contract
 
 T, C = ids.TaskId("task-1"), ids.ConversationId("conversation-1")
 CALL, APPROVAL, GRANT = ids.CallId("call-1"), ids.ApprovalId("approval-1"), ids.GrantId("grant-1")
+S, R = ids.ScheduleId("schedule-1"), ids.RunId("schedule-1.1000")
 ME = principals.LOCAL_OWNER
 ORIGIN = principals.Origin(
     principal=ME,
@@ -84,6 +86,7 @@ SAMPLES: tuple[events.Event, ...] = (
         note="It is late.",
         profile="plain",
         kind=events.TaskKind.COMPACT,
+        run=events.RunOf(schedule_id=S, run_id=R),
     ),
     events.TaskSteered(task_id=T, origin=ORIGIN, text=text("further")),
     events.TaskStateChanged(
@@ -188,6 +191,7 @@ SAMPLES: tuple[events.Event, ...] = (
         granted_by=ME,
         expires_ms=1000,
         uses=9,
+        schedule_id=S,
     ),
     events.GrantRevoked(grant_id=GRANT, principal=ME),
     events.DirectiveTaken(task_id=T, kind="plan", source=events.DirectiveSource.COMPILER),
@@ -228,9 +232,25 @@ SAMPLES: tuple[events.Event, ...] = (
     events.ChatMoved(account="telegram:7", chat="1", to="2"),
     events.PairingRequested(principal=ME, name="Ä", code="012345"),
     events.PairingDecided(principal=ME, allowed=True, decided_by=ME),
+    events.ScheduleSet(schedule=example_schedules.schedule(S, paused=True), by=ME, why="it failed"),
+    events.ScheduleRemoved(schedule_id=S, by=ME),
+    events.ScheduleRunQueued(schedule_id=S, run_id=R, due_ms=1000),
+    events.ScheduleRunStarted(
+        schedule_id=S, run_id=R, due_ms=1000, run_task=T, late_ms=5, by_hand=True, attempt=2
+    ),
+    events.ScheduleRunsLeftOut(schedule_id=S, due_ms=(1000, 2000), why="overlap"),
+    events.ScheduleRunEnded(
+        schedule_id=S,
+        run_id=R,
+        run_task=T,
+        outcome="failed",
+        again_ms=3000,
+        told=True,
+        digest="d",
+    ),
 )
-NOT_SENT = {"content-directive"}
-"""The whole of a plan's directive: its steps say it."""
+NOT_SENT = {"content-directive", "content-arguments-7"}
+"""The whole of a plan's directive, as its steps say it; a schedule's call, as its text does."""
 
 
 def recorded(event: events.Event) -> events.Recorded:

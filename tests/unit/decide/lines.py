@@ -76,7 +76,13 @@ def later(
     | events.NoticePosted
     | events.ChatMoved
     | events.PairingRequested
-    | events.PairingDecided,
+    | events.PairingDecided
+    | events.ScheduleSet
+    | events.ScheduleRemoved
+    | events.ScheduleRunQueued
+    | events.ScheduleRunStarted
+    | events.ScheduleRunsLeftOut
+    | events.ScheduleRunEnded,
 ) -> str:
     """An event of thinking, of a conversation or of a chat."""
     match given:
@@ -102,8 +108,45 @@ def later(
             | events.FeedbackGiven()
         ):
             return conversation(given)
-        case _:
+        case (
+            events.DeliveryReported()
+            | events.NoticePosted()
+            | events.ChatMoved()
+            | events.PairingRequested()
+            | events.PairingDecided()
+        ):
             return channel(given)
+        case _:
+            return schedule(given)
+
+
+def schedule(
+    given: events.ScheduleSet
+    | events.ScheduleRemoved
+    | events.ScheduleRunQueued
+    | events.ScheduleRunStarted
+    | events.ScheduleRunsLeftOut
+    | events.ScheduleRunEnded,
+) -> str:
+    """An event of a schedule or of one of its runs."""
+    match given:
+        case events.ScheduleSet():
+            return "schedule paused" if given.schedule.paused else "schedule set"
+        case events.ScheduleRemoved():
+            return "schedule over" if given.by is None else "schedule deleted"
+        case events.ScheduleRunQueued():
+            return f"run of {given.due_ms} queued"
+        case events.ScheduleRunStarted():
+            what = "by hand" if given.by_hand else f"of {given.due_ms}"
+            return f"run {what} started {given.attempt}"
+        case events.ScheduleRunsLeftOut():
+            return f"runs {' '.join(map(str, given.due_ms))} left out: {given.why}"
+        case events.ScheduleRunEnded():
+            told = ", told" if given.told else ""
+            again = "" if given.again_ms is None else f", again at {given.again_ms}"
+            return f"run {given.outcome}{told}{again}"
+        case _:
+            assert_never(given)
 
 
 def channel(

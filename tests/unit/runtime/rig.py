@@ -242,6 +242,7 @@ class Rig:
             self.timers,
             self.box,
             self.history,
+            self.kept,
         )
         self.loop = loop.RuntimeLoop(
             self.rules,

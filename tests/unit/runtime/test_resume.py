@@ -56,8 +56,10 @@ async def test_every_live_task_is_told_once_in_order() -> None:
     store = in_memory.InMemoryStore()
     current = await lived(store)
     restarts = resume.restarts(current, clean=False)
-    assert [one.task_id for one in restarts] == list(current.tasks)
-    assert [one.state for one in restarts if isinstance(one, inputs.RecoverTask)] == [
+    tasks = [one for one in restarts if isinstance(one, inputs.RecoverTask)]
+    assert restarts == tuple(tasks)
+    assert [one.task_id for one in tasks] == list(current.tasks)
+    assert [one.state for one in tasks] == [
         S.AWAITING_APPROVAL,
         S.RUNNING,
         S.QUEUED,
