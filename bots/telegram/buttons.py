@@ -115,9 +115,7 @@ class Schedule:
     schedule_id: str
 
 
-Press = (
-    Answer | Decide | Pair | Feedback | Whole | Menu | Setting | Draft | Schedules | Schedule
-)
+Press = Answer | Decide | Pair | Feedback | Whole | Menu | Setting | Draft | Schedules | Schedule
 
 
 def data(press: Press) -> str:

@@ -196,7 +196,7 @@ class Deliveries:
             await self._report(actor, given, channels_pb2.Delivery.SHOWN)
             return
         done = await self._done(given)
-        final = finals.final(given.task, done)
+        final = finals.final(given.task, done, given.run if given.HasField("run") else None)
         parts, document = final.parts, final.document
         took = given.task.updated_at.ToDatetime() - given.task.created_at.ToDatetime()
         if given.kind == channels_pb2.Delivery.SCHEDULE or took.total_seconds() > NEW_MESSAGE_S:
@@ -252,10 +252,10 @@ class Deliveries:
     # --- cards and notices
 
     async def _card(self, actor: "_Actor", given: _D) -> None:
-        card = cards.approval(given.approval, self._zone)
+        card = cards.approval(given.approval, self._zone, given.run.name)
         pending = given.approval.status == approvals_pb2.PENDING
         if pending and not actor.messages:  # its buttons are to stand where the daemon knows them
-            announced = cards.announced(given.approval)
+            announced = cards.announced(given.approval, given.run.name)
             actor.messages = [await self._send(given, announced, _Urgency.CARD)]
             await self._report(actor, given, channels_pb2.Delivery.SENT)
         if card.document is not None:  # nobody can press before all can be read

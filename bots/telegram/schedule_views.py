@@ -199,21 +199,21 @@ def schedule(one: Schedule, there: Place, first: str = "") -> View:
     return View("\n".join(said), _rows(one))
 
 
-def _work(one: Schedule) -> Iterable[str]:
-    is_command = one.kind == Schedule.COMMAND
+def _work(given: Schedule) -> Iterable[str]:
+    is_command = given.kind == Schedule.COMMAND
     yield lines(texts.SCHEDULE_COMMAND if is_command else texts.SCHEDULE_TASK)
-    yield _what(one.text[:TEXT_CHARACTERS], is_command)
-    if len(one.text) > TEXT_CHARACTERS:
-        yield lines(texts.SCHEDULE_CUT.format(count=len(one.text) - TEXT_CHARACTERS))
+    yield _what(given.text[:TEXT_CHARACTERS], is_command)
+    if len(given.text) > TEXT_CHARACTERS:
+        yield lines(texts.SCHEDULE_CUT.format(count=len(given.text) - TEXT_CHARACTERS))
     if is_command:
-        yield lines(texts.SCHEDULE_ALLOWED if one.allowed else texts.SCHEDULE_ASKS)
-    mode = render.enum_name(common_pb2.Mode.DESCRIPTOR, one.mode).lower()
+        yield lines(texts.SCHEDULE_ALLOWED if given.allowed else texts.SCHEDULE_ASKS)
+    mode = render.enum_name(common_pb2.Mode.DESCRIPTOR, given.mode).lower()
     values = {
-        "mode": "" if one.mode == common_pb2.BUILD else mode,
-        "project": one.folder.rpartition("/")[2],
-        "profile": one.profile,
+        "mode": "" if given.mode == common_pb2.BUILD else mode,
+        "project": given.folder.rpartition("/")[2],
+        "profile": given.profile,
     }
-    told = [texts.SCHEDULE_WORK[name].format(value=value) for name, value in values.items() if value]
+    told = [texts.SCHEDULE_WORK[name].format(value=one) for name, one in values.items() if one]
     if told:
         yield line(" · ".join(told))
 

@@ -256,6 +256,8 @@ RUN_TITLE = "⏰ {name}"
 RUN_TITLE_LATE = "⏰ {name} · {late} late"
 RUN_FAILED = "It failed: {reason}."
 RUN_FAILED_PLAIN = "It failed."
+RUN_WAITS = "⏰ “{task}” {state}."
+RUN_WAITED = "⏰ “{task}” waits no more."
 CARD_SCHEDULE = "⏰ for {name}"
 SPANS = {
     "instant": "under 1 s",
