@@ -64,19 +64,21 @@ def work(
 def policy(
     before: schedules.Policy,
     given: schedules_pb2.SchedulePolicy,
-    asks: principals.Origin | None,
+    asks: principals.Origin,
+    begins: bool = False,
 ) -> schedules.Policy:
-    """What is to become of runs: what is said, over what was; results go to the chat that `asks`,
-    where nothing is said of that.
+    """What is to become of runs: what is said, over what was; of one that begins, results go to
+    the chat that asks, where nothing is said of that.
 
     Raises:
         errors.Refusal: a number is out of its bounds.
     """
-    to = before.delivery.to if asks is None else deliveries.target(asks)
+    here = deliveries.target(asks)
+    to = here if begins else before.delivery.to
     if given.no_chat:
         to = None
     elif given.HasField("to"):
-        to = _target(given.to)
+        to = _target(given.to, here)
     tell = _TELLS_BACK.get(given.tell, before.delivery.tell)
     delivery = {"to": None if to is None else to.but({"reply_to": ""}), "tell": tell}
     missed = {
@@ -119,11 +121,14 @@ def _bound(given: schedules_pb2.SchedulePolicy, field: str, before: int | None) 
     return int(getattr(given, field)) or None
 
 
-def _target(given: schedules_pb2.ChatTarget) -> deliveries.Target:
+def _target(given: schedules_pb2.ChatTarget, here: deliveries.Target | None) -> deliveries.Target:
+    """The chat that is named; the one that asks is that of whoever asks."""
     platform, _, account = given.account.partition(":")
     is_bot = platform and account and platform not in principals.OWN_PLATFORMS
     if not is_bot or ":" in account or not given.chat:
         raise _refuse("policy.to names a bot's platform:account and a chat of it.")
+    if here is not None and (here.account, here.chat) == (given.account, given.chat):
+        return here.but({"topic": given.topic})
     return deliveries.Target(account=given.account, chat=given.chat, topic=given.topic)
 
 
