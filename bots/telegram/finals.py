@@ -80,18 +80,20 @@ def _why_none(task: tasks_pb2.Task) -> outgoing.Text:
 
 
 def _title(run: schedules_pb2.Run) -> outgoing.Text:
-    """Which schedule it is of, and how late it began."""
+    """Which schedule it is of, whether it failed, and how late it began."""
     name = render.one_line(run.name, schedule_views.NAME_CHARACTERS)
+    pattern = texts.RUN_FAILED if run.state == schedules_pb2.Run.FAILED else texts.RUN_TITLE
+    title = pattern.format(name=name)
     late = schedule_views.late(run)
-    pattern = texts.RUN_TITLE_LATE if late else texts.RUN_TITLE
-    return rendering.inert(rendering.marked(pattern.format(name=name, late=late), "bold"))
+    if late:
+        title = texts.RUN_TITLE_LATE.format(title=title, late=late)
+    return rendering.inert(rendering.marked(title, "bold"))
 
 
 def _failed(task: tasks_pb2.Task, run: schedules_pb2.Run) -> outgoing.Text:
-    """Why a run failed, and what of an answer there is."""
-    reason = render.one_line(task.reason or run.reason).rstrip(".")
-    said = texts.RUN_FAILED.format(reason=reason) if reason else texts.RUN_FAILED_PLAIN
-    parts = [rendering.plain(said)]
+    """Why a run has no answer, and what of one there is."""
+    reason = task.reason or run.reason
+    parts = [rendering.plain(render.state_line(task.state, reason))]
     if rendering.shows(task.answer):
         parts.append(rendering.markdown(task.answer))
     return rendering.joined(parts)
