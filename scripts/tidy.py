@@ -23,6 +23,7 @@ LINE_COLUMNS = 100
 
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("inner-import", "daemon/__main__.py"): "the lock comes before the heavy imports",
+    ("inner-import", "daemon/alarm_clock.py"): "APScheduler: few starts need it soon",
     ("inner-import", "daemon/bootstrap.py"): "psutil, the rules: every start would wait for them",
     ("inner-import", "daemon/runtime/judge.py"): "the parsers: every start would wait for them",
     ("inner-import", "daemon/zones.py"): "tzlocal: every start would wait for it",

@@ -87,7 +87,7 @@ def _account(current: turn.Turn, schedule_id: ids.ScheduleId) -> None:
             queued = events.ScheduleRunQueued(
                 schedule_id=schedule_id, run_id=events.due_run(schedule_id, at), due_ms=at
             )
-            _record(current, now, queued)
+            _record(current, now, queued, queued.run_id)
         else:
             overlapped.append(at)
     _leave_out(current, planned, tuple(overlapped), "overlap")
@@ -114,8 +114,11 @@ def _queues(planned: world.Planned) -> bool:
     return planned.schedule.policy.overlap is schedules.Overlap.QUEUE
 
 
-def _record(current: turn.Turn, planned: world.Planned, event: events.Event) -> None:
-    current.record(event, planned.schedule.conversation_id, "")
+def _record(
+    current: turn.Turn, planned: world.Planned, event: events.Event, run_id: str = ""
+) -> None:
+    """Make an event of a schedule happen; a run's own id tells in logs what came of it."""
+    current.record(event, planned.schedule.conversation_id, run_id)
 
 
 def _leave_out(
@@ -171,7 +174,7 @@ def _begin(
         by_hand=by_hand,
         attempt=attempt,
     )
-    _record(current, planned, started)
+    _record(current, planned, started, due.run_id)
     submitting.begin_run(current, schedule, task_id, due.run_id, _told(late_ms, attempt))
     remind(current, schedule.schedule_id)
     return task_id
@@ -322,7 +325,7 @@ def _end(
         told=told,
         digest=digest,
     )
-    _record(current, planned, ended)
+    _record(current, planned, ended, live.run_id)
 
 
 def _pause_failing(current: turn.Turn, schedule_id: ids.ScheduleId) -> None:

@@ -65,20 +65,22 @@ def policy(
     before: schedules.Policy,
     given: schedules_pb2.SchedulePolicy,
     asks: principals.Origin,
-    begins: bool = False,
+    is_new: bool,
 ) -> schedules.Policy:
-    """What is to become of runs: what is said, over what was; of one that begins, results go to
-    the chat that asks, where nothing is said of that.
+    """What is to become of runs: what is said, over what was; results of a new schedule go to the
+    chat that `asks`, where nothing is said of that.
 
     Raises:
         errors.Refusal: a number is out of its bounds.
     """
-    here = deliveries.target(asks)
-    to = here if begins else before.delivery.to
+    own = deliveries.target(asks)
+    to = own if is_new else before.delivery.to
     if given.no_chat:
         to = None
     elif given.HasField("to"):
-        to = _target(given.to, here)
+        to = _target(given.to)
+        if own is not None and _place(own) == _place(to):
+            to = own
     tell = _TELLS_BACK.get(given.tell, before.delivery.tell)
     delivery = {"to": None if to is None else to.but({"reply_to": ""}), "tell": tell}
     missed = {
@@ -121,15 +123,16 @@ def _bound(given: schedules_pb2.SchedulePolicy, field: str, before: int | None) 
     return int(getattr(given, field)) or None
 
 
-def _target(given: schedules_pb2.ChatTarget, here: deliveries.Target | None) -> deliveries.Target:
-    """The chat that is named; the one that asks is that of whoever asks."""
+def _target(given: schedules_pb2.ChatTarget) -> deliveries.Target:
     platform, _, account = given.account.partition(":")
     is_bot = platform and account and platform not in principals.OWN_PLATFORMS
     if not is_bot or ":" in account or not given.chat:
         raise _refuse("policy.to names a bot's platform:account and a chat of it.")
-    if here is not None and (here.account, here.chat) == (given.account, given.chat):
-        return here.but({"topic": given.topic})
     return deliveries.Target(account=given.account, chat=given.chat, topic=given.topic)
+
+
+def _place(target: deliveries.Target) -> tuple[str, str, str]:
+    return target.account, target.chat, target.topic
 
 
 def sent_policy(kept: schedules.Policy) -> schedules_pb2.SchedulePolicy:
