@@ -1,5 +1,7 @@
 """Schedules on Telegram, by a real bot and a real daemon: added by words, allowed, run, told."""
 
+import datetime
+import zoneinfo
 from collections.abc import Iterator
 
 import pytest
@@ -105,6 +107,31 @@ def test_words_are_shown_as_they_were_understood_kept_once_and_run(
     assert runs(bot, one.schedule_id)[0].platform_ids == [str(told.message_id)]
     assert push(held, shown, "History", user=5) == ""
     held.until(lambda: "done and shown" in shown.text and "by hand" in shown.text)
+
+
+SOON_S = 25.0  # in which a schedule is written, read and kept, also on a busy machine
+
+
+def soon(bot: running_bot.RunningBot) -> str:
+    """A time that comes soon, as the daemon's clock shows it."""
+    with bot.daemon.api() as api:
+        zone = api.schedules.Preview(schedules_pb2.PreviewRequest(when="every 2h")).zone
+    at = datetime.datetime.now(zoneinfo.ZoneInfo(zone)) + datetime.timedelta(seconds=SOON_S)
+    return f"{at:%Y-%m-%d %H:%M:%S}"
+
+
+def test_what_comes_due_is_done_and_told_by_itself(
+    bot: running_bot.RunningBot, held: world.World
+) -> None:
+    shown = keep(held, f"at {soon(bot)}: tell me the news at last", user=5)
+    (one,) = [one for one in schedules(bot, 5) if one.name == "tell me the news at last"]
+    told = fresh(held, "5", "⏰ tell me the news at last", shown.message_id)
+    assert told.text == "⏰ tell me the news at last\nNo news for @ann."
+    assert one.schedule_id not in [each.schedule_id for each in schedules(bot, 5)]  # it is over
+    (run,) = runs(bot, one.schedule_id)
+    assert (run.by_hand, run.name) == (False, one.name)
+    gone = held.press(held.button(shown, "Run now"), shown.message_id, user=5)
+    assert "it was deleted, or it is over" in held.toast(gone).text
 
 
 @pytest.mark.spec("K-14")
