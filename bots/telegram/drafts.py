@@ -24,6 +24,9 @@ class Draft:
     schedule_id: str = ""
 
 
+_TEXTS: typing.Final = {one.name for one in dataclasses.fields(Draft)} - {"is_command"}
+
+
 def written(draft: Draft) -> bytes:
     """The bytes of a draft."""
     return json.dumps(dataclasses.asdict(draft), ensure_ascii=False).encode()
@@ -35,9 +38,9 @@ def read(data: bytes) -> Draft | None:
         found = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    fields = {field.name: field.type for field in dataclasses.fields(Draft)}
-    if not isinstance(found, dict) or found.keys() != fields.keys():
+    if not isinstance(found, dict):
         return None
-    if not all(isinstance(value, fields[name]) for name, value in found.items()):  # type: ignore[arg-type]
-        return None
-    return Draft(**found)
+    is_command = found.pop("is_command", None)
+    texts = {name: one for name, one in found.items() if isinstance(one, str)}
+    whole = texts.keys() == found.keys() == _TEXTS and isinstance(is_command, bool)
+    return Draft(**texts, is_command=is_command) if whole else None

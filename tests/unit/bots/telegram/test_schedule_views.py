@@ -2,7 +2,6 @@
 
 import datetime
 import itertools
-import typing
 
 import pytest
 
@@ -20,8 +19,9 @@ NASTY = "*a* `b` [c](http://d.e) #e @f /g $h$ \\(i\\) <j> _k_\n- l\n1. m\n```"
 
 
 def schedule(
-    schedule_id: str = ID, name: str = "News", chat: str = "5", **more: typing.Any
+    more: Schedule | None = None, schedule_id: str = ID, name: str = "News", chat: str = "5"
 ) -> Schedule:
+    """A schedule with what is said over it."""
     given = Schedule(
         schedule_id=schedule_id,
         name=name,
@@ -39,7 +39,8 @@ def schedule(
             when="every day at 09:00", zone="Europe/Berlin", told=["Thu 2026-12-03 09:00 CET"]
         ),
     )
-    given.MergeFrom(Schedule(**more))
+    if more is not None:
+        given.MergeFrom(more)
     return given
 
 
@@ -114,30 +115,36 @@ def test_a_long_draft_is_shown_whole_with_its_buttons_last() -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({}, "News · 7f3a\nevery day at 09:00 (Europe/Berlin)\nNext: Thu 2026-12-03 09:00 CET\n"),
-        ({}, "\nTask:\ntell me the news\nIt came due and ran: 0 times\n"),
-        ({}, "\nof missed times the newest is done late · what comes due while it runs is left"),
-        ({}, "\nResults come here."),
-        ({"state": Schedule.PAUSED}, "(Europe/Berlin)\nPaused.\n"),
-        ({"runs": 12, "failures": 2}, "ran: 12 times; the last 2 failed\n"),
-        ({"live": Run(state=Run.WAITING)}, "\nNow: waits for somebody, or for a model\n"),
-        ({"kind": Schedule.COMMAND}, "\nCommand:\ntell me the news\nWhat needs a yes asks"),
-        ({"kind": Schedule.COMMAND, "allowed": True}, "\nIt runs unasked.\n"),
         (
-            {"mode": common_pb2.PLAN, "folder": "/home/a_b/my_ducks", "profile": "terse"},
+            Schedule(),
+            "News · 7f3a\nevery day at 09:00 (Europe/Berlin)\nNext: Thu 2026-12-03 09:00 CET\n",
+        ),
+        (Schedule(), "\nTask:\ntell me the news\nIt came due and ran: 0 times\n"),
+        (
+            Schedule(),
+            "\nof missed times the newest is done late · what comes due while it runs is left",
+        ),
+        (Schedule(), "\nResults come here."),
+        (Schedule(state=Schedule.PAUSED), "(Europe/Berlin)\nPaused.\n"),
+        (Schedule(runs=12, failures=2), "ran: 12 times; the last 2 failed\n"),
+        (Schedule(live=Run(state=Run.WAITING)), "\nNow: waits for somebody, or for a model\n"),
+        (Schedule(kind=Schedule.COMMAND), "\nCommand:\ntell me the news\nWhat needs a yes asks"),
+        (Schedule(kind=Schedule.COMMAND, allowed=True), "\nIt runs unasked.\n"),
+        (
+            Schedule(mode=common_pb2.PLAN, folder="/home/a_b/my_ducks", profile="terse"),
             "\nmode plan · project my_ducks · profile terse\n",
         ),
-        ({"policy": Policy(missed=Policy.SKIP)}, "\nmissed times are left out ·"),
-        ({"policy": Policy(missed=Policy.RUN_ALL, catch_up=3)}, "newest 3 are done late"),
-        ({"policy": Policy(overlap=Policy.WAIT)}, "comes due while it runs waits"),
-        ({"policy": Policy(tell=Policy.ON_CHANGE)}, "told when it differs"),
-        ({"policy": Policy(retries=2)}, "tried again, at most 2 times"),
-        ({"policy": Policy(pause_after_failures=5)}, "paused after 5 failures in a row"),
-        ({"text": "x" * 2000}, "x\n… 500 characters more\n"),
+        (Schedule(policy=Policy(missed=Policy.SKIP)), "\nmissed times are left out ·"),
+        (Schedule(policy=Policy(missed=Policy.RUN_ALL, catch_up=3)), "newest 3 are done late"),
+        (Schedule(policy=Policy(overlap=Policy.WAIT)), "comes due while it runs waits"),
+        (Schedule(policy=Policy(tell=Policy.ON_CHANGE)), "told when it differs"),
+        (Schedule(policy=Policy(retries=2)), "tried again, at most 2 times"),
+        (Schedule(policy=Policy(pause_after_failures=5)), "paused after 5 failures in a row"),
+        (Schedule(text="x" * 2000), "x\n… 500 characters more\n"),
     ],
 )
-def test_a_schedule_says_how_it_stands(more: dict[str, typing.Any], says: str) -> None:
-    assert says in shown(schedule_views.schedule(schedule(**more), HERE))
+def test_a_schedule_says_how_it_stands(more: Schedule, says: str) -> None:
+    assert says in shown(schedule_views.schedule(schedule(more), HERE))
 
 
 @pytest.mark.parametrize(
@@ -160,23 +167,23 @@ def test_it_says_where_results_go(to: schedules_pb2.ChatTarget | None, says: str
 @pytest.mark.parametrize(
     ("more", "rows"),
     [
-        ({}, [["Run now", "Pause"], ["History"], ["Delete…", "‹ list"]]),
+        (Schedule(), [["Run now", "Pause"], ["History"], ["Delete…", "‹ list"]]),
         (
-            {"state": Schedule.PAUSED, "live": Run(state=Run.RUNNING)},
+            Schedule(state=Schedule.PAUSED, live=Run(state=Run.RUNNING)),
             [["Stop", "Resume"], ["History"], ["Delete…", "‹ list"]],
         ),
         (
-            {"kind": Schedule.COMMAND},
+            Schedule(kind=Schedule.COMMAND),
             [["Run now", "Pause"], ["History", "Allow…"], ["Delete…", "‹ list"]],
         ),
         (
-            {"kind": Schedule.COMMAND, "allowed": True},
+            Schedule(kind=Schedule.COMMAND, allowed=True),
             [["Run now", "Pause"], ["History"], ["Delete…", "‹ list"]],
         ),
     ],
 )
-def test_what_can_be_done_has_a_button(more: dict[str, typing.Any], rows: list[list[str]]) -> None:
-    assert labels(schedule_views.schedule(schedule(**more), HERE)) == rows
+def test_what_can_be_done_has_a_button(more: Schedule, rows: list[list[str]]) -> None:
+    assert labels(schedule_views.schedule(schedule(more), HERE)) == rows
 
 
 def test_deleting_asks_once_more() -> None:
@@ -189,7 +196,9 @@ def test_deleting_asks_once_more() -> None:
 
 @pytest.mark.parametrize("text", ["x" * 1500, "\u202e" * 1500, "🦆" * 1500, "`" * 1500])
 def test_a_view_is_one_message_or_its_beginning(text: str) -> None:
-    given = rendering.markdown(schedule_views.schedule(schedule(text=text, name=text), HERE).text)
+    given = rendering.markdown(
+        schedule_views.schedule(schedule(Schedule(text=text), name=text), HERE).text
+    )
     assert rendering.split(given)[0].text.startswith(given.text[:40])
 
 
@@ -197,7 +206,10 @@ def test_a_view_is_one_message_or_its_beginning(text: str) -> None:
 
 
 def many(count: int) -> list[Schedule]:
-    return [schedule(f"schedule-{number:032x}", f"News {number}") for number in range(count)]
+    return [
+        schedule(schedule_id=f"schedule-{number:032x}", name=f"News {number}")
+        for number in range(count)
+    ]
 
 
 def test_the_list_has_a_row_for_each_and_says_how_to_add() -> None:
@@ -226,7 +238,7 @@ def test_a_long_list_has_pages(page: int, first: str, turns: list[str]) -> None:
 
 
 def test_a_group_is_shown_only_what_is_told_there() -> None:
-    found = [schedule(), schedule(ID[:-1] + "b", "Theirs", chat="-100")]
+    found = [schedule(), schedule(schedule_id=ID[:-1] + "b", name="Theirs", chat="-100")]
     view = schedule_views.listing(found, GROUP)
     assert labels(view) == [["Theirs · Thu 2026-12-03 09:00 CET"]]
     assert "News" not in shown(view)
@@ -235,7 +247,8 @@ def test_a_group_is_shown_only_what_is_told_there() -> None:
 # --- what became of it
 
 
-def run(state: Run.State.ValueType = Run.DONE, took_ms: int = 3000, **more: typing.Any) -> Run:
+def run(state: Run.State.ValueType = Run.DONE, took_ms: int = 3000, more: Run | None = None) -> Run:
+    """A run with what is said over it."""
     given = Run(
         name="News",
         state=state,
@@ -246,7 +259,8 @@ def run(state: Run.State.ValueType = Run.DONE, took_ms: int = 3000, **more: typi
     if begun:
         given.started_at.FromDatetime(datetime.datetime(2026, 12, 3))
         given.ended_at.FromDatetime(datetime.datetime(2026, 12, 3))
-    given.MergeFrom(Run(**more))
+    if more is not None:
+        given.MergeFrom(more)
     return given
 
 
@@ -255,17 +269,17 @@ def run(state: Run.State.ValueType = Run.DONE, took_ms: int = 3000, **more: typi
     ("given", "says"),
     [
         (run(), "done · 3 s"),
-        (run(Run.DELIVERED, late_ms=59_999), "done and shown · 3 s"),
-        (run(late_ms=60_000), "done · 60 s late · 3 s"),
-        (run(late_ms=12 * 60_000), "done · 12 min late · 3 s"),
-        (run(late_ms=50 * 3_600_000), "done · 2 days late · 3 s"),
-        (run(by_hand=True, took_ms=200), "done · under 1 s · by hand"),
+        (run(Run.DELIVERED, more=Run(late_ms=59_999)), "done and shown · 3 s"),
+        (run(more=Run(late_ms=60_000)), "done · 60 s late · 3 s"),
+        (run(more=Run(late_ms=12 * 60_000)), "done · 12 min late · 3 s"),
+        (run(more=Run(late_ms=50 * 3_600_000)), "done · 2 days late · 3 s"),
+        (run(took_ms=200, more=Run(by_hand=True)), "done · under 1 s · by hand"),
         (
-            run(Run.FAILED, 400_000, attempts=3, reason="no_model"),
+            run(Run.FAILED, 400_000, more=Run(attempts=3, reason="no_model")),
             "failed · 6 min · 3 attempts: no_model",
         ),
         (run(Run.MISSED), "missed"),
-        (run(Run.SKIPPED, reason="another run went on"), "left out: another run went on"),
+        (run(Run.SKIPPED, more=Run(reason="another run went on")), "left out: another run went on"),
         (run(Run.LATE), "waits for the one before"),
     ],
 )
@@ -297,7 +311,7 @@ def task(state: common_pb2.TaskState.ValueType, answer: str, reason: str = "") -
         (task(common_pb2.COMPLETED, "All **well**."), run(), "⏰ News\nAll well."),
         (
             task(common_pb2.COMPLETED, "All well."),
-            run(late_ms=12 * 60_000),
+            run(more=Run(late_ms=12 * 60_000)),
             "⏰ News · 12 min late\nAll well.",
         ),
         (
@@ -307,7 +321,7 @@ def task(state: common_pb2.TaskState.ValueType, answer: str, reason: str = "") -
         ),
         (
             task(common_pb2.FAILED, "", "it took too long"),
-            run(Run.FAILED, late_ms=3 * 3_600_000),
+            run(Run.FAILED, more=Run(late_ms=3 * 3_600_000)),
             "⏰ News failed · 3 h late\nfailed: it took too long",
         ),
         (
@@ -315,7 +329,7 @@ def task(state: common_pb2.TaskState.ValueType, answer: str, reason: str = "") -
             run(Run.FAILED),
             "⏰ News failed\nfailed: it took too long\n\nhalf",
         ),
-        (task(common_pb2.COMPLETED, "x", ""), run(name="@all #x"), "⏰ @all #x\nx"),
+        (task(common_pb2.COMPLETED, "x", ""), run(more=Run(name="@all #x")), "⏰ @all #x\nx"),
     ],
 )
 def test_a_result_is_headed_by_its_schedule(ended: tasks_pb2.Task, given: Run, says: str) -> None:
