@@ -22,6 +22,7 @@ from proto.ducklm.v1 import (
     conversations_pb2_grpc,
     events_pb2_grpc,
     projects_pb2_grpc,
+    schedules_pb2_grpc,
     tasks_pb2_grpc,
 )
 
@@ -92,6 +93,7 @@ class Client:
         self.projects: _Any = projects_pb2_grpc.ProjectsStub(self._channel)
         self.artifacts: _Any = artifacts_pb2_grpc.ArtifactsStub(self._channel)
         self.channels: _Any = channels_pb2_grpc.ChannelsStub(self._channel)
+        self.schedules: _Any = schedules_pb2_grpc.SchedulesStub(self._channel)
         self.admin: _Any = admin_pb2_grpc.AdminStub(self._channel)
 
     async def call(

@@ -5,7 +5,7 @@ import contextlib
 import typing
 
 from bots import client, commands, presenter, render, views
-from bots.telegram import buttons, outgoing, replies, texts
+from bots.telegram import buttons, outgoing, replies, scheduling, texts
 from proto.ducklm.v1 import (
     admin_pb2,
     approvals_pb2,
@@ -66,6 +66,7 @@ class Commanding:
             "export": self._export,
             "undo": self._undo,
             "settings": self._settings,
+            "schedule": scheduling.Scheduling(self._daemon, self._chat).do,
         }
         await handlers[command.name](command.argument)
 

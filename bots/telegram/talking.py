@@ -104,7 +104,7 @@ class Talking:
             deleted = False
         request = approvals_pb2.ProvideSecretRequest(
             task_id=task_id,
-            secret=message.text.encode(),
+            secret=(message.bare or message.text).encode(),
             origin=message.origin,
             client_key=f"{chat.key} secret",
         )

@@ -136,10 +136,24 @@ class Channels(channels_pb2_grpc.ChannelsServicer):
             run = await store.run(view.run_id)
             if run is not None:
                 sent.run.CopyFrom(await schedule_runs.sent(self._served, run))
+        elif task is not None or approval is not None:
+            await self._name_schedule(view, sent)
         if view.person is not None:
             rules, now = self._state()
             sent.person.CopyFrom(convert_channels.person(view.person, rules, now))
         return sent
+
+    async def _name_schedule(self, view: views.DeliveryView, sent: channels_pb2.Delivery) -> None:
+        """Say of a card and of a task that waits which schedule's it is, if it is of a run."""
+        is_shown = view.kind in (deliveries.Kind.APPROVAL, deliveries.Kind.NOTICE)
+        if self._served.state is None or not is_shown:
+            return
+        planned = self._served.state().schedules.values()
+        for schedule in (one.schedule for one in planned):
+            if schedule.conversation_id == view.conversation_id:
+                texts = await self._served.contents.texts([schedule.name])
+                sent.run.schedule_id = schedule.schedule_id
+                sent.run.name = convert.said(texts, schedule.name)
 
     async def ListDeliveries(
         self, request: channels_pb2.ListDeliveriesRequest, context: interceptors.Context

@@ -257,7 +257,7 @@ class Delivery(_message.Message):
 
     @_builtins.property
     def run(self) -> _schedules_pb2.Run:
-        """SCHEDULE: the run, with the schedule's name"""
+        """SCHEDULE: the run; APPROVAL and NOTICE: which schedule's it is"""
 
     def __init__(
         self,

@@ -65,6 +65,7 @@ class Daemon(client.Client):
         self.projects = Service(self, "projects")
         self.artifacts = Service(self, "artifacts")
         self.channels = Service(self, "channels")
+        self.schedules = Service(self, "schedules")
         self.admin = Service(self, "admin")
         self.person = channels_pb2.Person(state=channels_pb2.Person.ASKED, code="1234")
         self.answers: dict[str, Answer] = {

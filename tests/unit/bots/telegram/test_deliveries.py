@@ -276,3 +276,16 @@ async def test_a_card_that_nobody_saw_and_that_is_decided_is_not_sent(stage: sho
     stage.give(delivery(D.APPROVAL, 2, approval=approval(approvals_pb2.DENIED)))
     await stage.until("report d 2 SHOWN []")
     assert len(stage.log) == 1
+
+
+@pytest.mark.spec("C-05")
+async def test_a_scheduled_result_is_a_new_message_in_its_topic(stage: showing.Stage) -> None:
+    given = delivery(D.SCHEDULE, chat="-100", topic="4", of=task("**Quack**"))
+    given.reply_to = ""
+    given.run.name, given.run.late_ms = "News", 12 * 60_000
+    stage.give(given)
+    await stage.until("SHOWN")
+    assert [line for line in stage.log if not line.startswith("list")] == [
+        "send -100/4: ⏰ News · 12 min late\nQuack*",
+        "report d 1 SHOWN [101]",
+    ]

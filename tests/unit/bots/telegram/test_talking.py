@@ -100,6 +100,18 @@ async def test_nobody_gives_a_secret_in_a_group() -> None:
 
 
 @pytest.mark.spec("D-15")
+async def test_a_secret_in_code_is_given_as_it_reads() -> None:
+    stage = Stage()
+    stage.daemon.look.secret_task_id = "t-1"
+    mark = {"type": "code", "offset": 0, "length": 9}
+    incoming = updates.read(stage.person.says(more={"text": "pass word", "entities": [mark]}), BOT)
+    assert isinstance(incoming, updates.Message)
+    assert incoming.text == "`pass word`"
+    await stage.again(incoming)
+    assert stage.told()[0] == "approvals.ProvideSecret t-1 pass word"
+
+
+@pytest.mark.spec("D-15")
 @pytest.mark.parametrize("dies_in", ["approvals.ProvideSecret", "channels.Post", ""])
 async def test_a_secret_that_is_heard_again_is_said_to_nobody(dies_in: str) -> None:
     """The daemon goes away, or the bot dies before Telegram knows that the update was handled."""

@@ -97,6 +97,29 @@ def test_what_an_update_is(more: Json, chat: Json, meant: str) -> None:
     assert told(read(more, chat)) == meant
 
 
+def code(offset: int, length: int, kind: str = "code") -> Json:
+    return {"type": kind, "offset": offset, "length": length}
+
+
+@pytest.mark.parametrize(
+    ("text", "entities", "typed"),
+    [
+        ("ls", [code(0, 2)], "`ls`"),
+        ("🦆 at 9: ls -l now", [code(9, 5)], "🦆 at 9: `ls -l` now"),
+        ("run\nls\ndf", [code(4, 5, "pre")], "run\n```\nls\ndf\n```"),
+        ("ls and df", [code(0, 2), code(7, 2)], "`ls` and `df`"),
+        ("a`b", [code(0, 3)], "a`b"),
+        ("bold", [code(0, 4, "bold")], "bold"),
+    ],
+)
+def test_backticks_that_an_app_made_a_mark_of_are_put_back(
+    text: str, entities: list[Json], typed: str
+) -> None:
+    incoming = read({"text": text, "entities": entities})
+    assert isinstance(incoming, updates.Message)
+    assert (incoming.text, incoming.bare) == (typed, text)
+
+
 def test_other_updates_are_nothing() -> None:
     edited = {"message_id": 9, "date": 1, "edit_date": 2, "chat": PRIVATE, "from": ME, "text": "x"}
     given = types.Update.model_validate({"update_id": 1, "edited_message": edited})
