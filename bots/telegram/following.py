@@ -55,7 +55,7 @@ class Following:
             request = events_pb2.SubscribeRequest(
                 task_id=self._task_id, after_seq=self._presenter.last_seq
             )
-            stream = self._daemon.stream(self._daemon.events.Subscribe, request)
+            stream = self._daemon.stream(self._daemon.events.Subscribe, request, None)
             try:
                 async with contextlib.aclosing(stream) as updates:
                     async for update in updates:

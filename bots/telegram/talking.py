@@ -4,7 +4,9 @@ Answers for: that nobody unknown is heard, that a secret goes to the daemon's va
 else, and that all that is written because of a message is written once.
 """
 
+import asyncio
 import typing
+from collections.abc import Collection
 
 from bots import client, commands
 from bots.telegram import calls, commanding, replies, texts, updates
@@ -14,6 +16,8 @@ MEGABYTE: typing.Final = 1024 * 1024
 SECRETS: typing.Final = "secrets"
 SECRETS_KEPT: typing.Final = 50
 DOWNLOAD_TRIES: typing.Final = 3
+DOWNLOAD_PAUSE_S: typing.Final = 2.0
+FILES_AT_ONCE: typing.Final = 8  # each in memory until the daemon has it; one at most of a chat
 
 
 class Talking:
@@ -23,15 +27,23 @@ class Talking:
         self._daemon = daemon
         self._api = api
         self._bot = bot
-        self._secrets: dict[str, str] | None = None  # the keys of messages that were one, and whose
-        self._failed = ("", 0)  # the key of a message whose file did not come, and how often
+        # Of each person, the keys of messages that were a secret, and of which task.
+        self._secrets: dict[str, dict[str, str]] = {}
+        self._files = asyncio.Semaphore(FILES_AT_ONCE)
 
-    async def hear(self, message: updates.Message, key: str) -> None:
-        """Do what a message asks for; raises CallFault where the daemon is away."""
+    async def hear(
+        self, message: updates.Message, key: str, decided: Collection[asyncio.Task[None]] = ()
+    ) -> None:
+        """Do what a message asks for; raises CallFault where the daemon is away.
+
+        `decided` are presses before it that may let somebody in: a stranger waits for them.
+        """
         chat = replies.Chat(self._daemon, message.origin, key)
-        look = await self._daemon.call(
-            self._daemon.channels.Look, channels_pb2.LookRequest(origin=message.origin)
-        )
+        request = channels_pb2.LookRequest(origin=message.origin)
+        look = await self._daemon.call(self._daemon.channels.Look, request)
+        if not look.allowed and decided:
+            await asyncio.wait(decided)
+            look = await self._daemon.call(self._daemon.channels.Look, request)
         if not look.allowed:
             if message.private:
                 await self._strange(chat, message)
@@ -80,19 +92,20 @@ class Talking:
         """
         if not message.private or not message.text or isinstance(command, commands.Command):
             return ""
-        if self._secrets is None:
-            asked = channels_pb2.GetCursorRequest(name=SECRETS)
+        name = f"{SECRETS} {message.origin.principal}"
+        if name not in self._secrets:
+            asked = channels_pb2.GetCursorRequest(name=name)
             found = await self._daemon.call(self._daemon.channels.GetCursor, asked)
             pairs = (one.partition("=") for one in found.value.split())
-            self._secrets = {known: task_id for known, _, task_id in pairs}
-        known = self._secrets.get(key, "")
+            self._secrets[name] = {known: task_id for known, _, task_id in pairs}
+        known = self._secrets[name].get(key, "")
         if known or not look.secret_task_id:
             return known
-        kept = dict([*self._secrets.items(), (key, look.secret_task_id)][-SECRETS_KEPT:])
+        kept = dict([*self._secrets[name].items(), (key, look.secret_task_id)][-SECRETS_KEPT:])
         value = " ".join(f"{one}={task_id}" for one, task_id in kept.items())
-        keep = channels_pb2.SetCursorRequest(name=SECRETS, value=value)
+        keep = channels_pb2.SetCursorRequest(name=name, value=value)
         await self._daemon.call(self._daemon.channels.SetCursor, keep)
-        self._secrets = kept
+        self._secrets[name] = kept
         return look.secret_task_id
 
     async def _secret(self, chat: replies.Chat, message: updates.Message, task_id: str) -> None:
@@ -165,7 +178,8 @@ class Talking:
                     texts.TOO_BIG.format(name=file.name, most=most), part=f"too big {number}"
                 )
                 continue
-            artifact_id = await chat.keep(await self._download(file, chat.key))
+            async with self._files:
+                artifact_id = await chat.keep(await self._download(file))
             request = projects_pb2.PutFileRequest(
                 artifact_id=artifact_id,
                 name=file.name,
@@ -177,18 +191,16 @@ class Talking:
             put.append((kept.path, artifact_id))
         return put
 
-    async def _download(self, file: updates.File, key: str) -> bytes:
+    async def _download(self, file: updates.File) -> bytes:
         """The bytes of a file; raises CallFault where they are not to be had."""
-        try:
-            return await self._api.download(file.file_id)
-        except calls.Unauthorized:
-            raise
-        except calls.Unreachable:
-            before, times = self._failed
-            self._failed = (key, times + 1 if before == key else 1)
-            if self._failed[1] < DOWNLOAD_TRIES:
+        for _ in range(DOWNLOAD_TRIES):
+            try:
+                return await self._api.download(file.file_id)
+            except calls.Unauthorized:
                 raise
-        except calls.Fault:
-            pass  # said below, in words that help more than Telegram's
-        said = texts.FILE_NOT_GIVEN.format(name=file.name)
+            except calls.Unreachable:
+                await asyncio.sleep(DOWNLOAD_PAUSE_S)
+            except calls.Fault:
+                break
+        said = texts.FILE_NOT_GIVEN.format(name=file.name)  # more of a help than Telegram's words
         raise client.CallFault(client.REFUSED, said)

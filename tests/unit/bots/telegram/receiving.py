@@ -57,6 +57,8 @@ class Daemon(client.Client):
         self.look = channels_pb2.LookResponse(allowed=True, conversation_id="c")
         self.faults: dict[str, list[Exception]] = {}
         self.holds: dict[str, asyncio.Event] = {}
+        self.away = False
+        self.strangers: set[str] = set()
         self.reached = asyncio.Event()
         self.tasks = Service(self, "tasks")
         self.events = Service(self, "events")
@@ -83,6 +85,8 @@ class Daemon(client.Client):
         self.reached.set()
         if method in self.holds:
             await self.holds[method].wait()
+        if self.away:
+            raise AWAY
         faults = self.faults.get(method)
         if faults:
             raise faults.pop(0)
@@ -96,7 +100,10 @@ class Daemon(client.Client):
     def _answer(self, method: str, request: typing.Any) -> Answer:
         match method:
             case "channels.Look":
-                return self.look
+                found = channels_pb2.LookResponse()
+                found.CopyFrom(self.look)
+                found.allowed = found.allowed and request.origin.principal not in self.strangers
+                return found
             case "channels.Pair":
                 return self.person
             case "channels.GetCursor":
@@ -112,7 +119,12 @@ class Daemon(client.Client):
             case _:
                 return self.answers.get(method)
 
-    async def send(self, method: Callable[..., Answer], pieces: AsyncIterator[Answer]) -> Answer:
+    async def send(
+        self,
+        method: Callable[..., Answer],
+        pieces: AsyncIterator[Answer],
+        timeout_s: float = client.SEND_TIMEOUT_S,
+    ) -> Answer:
         return await method(pieces)
 
     def lines(self, *but: str) -> list[str]:
