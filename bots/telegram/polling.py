@@ -10,7 +10,8 @@ once, and again in its turn for what was begun by what came before it. What is s
 in its chain and is tried again until it is over.
 
 Telegram is the inbox and shows no more than UNCONFIRMED updates from the first that is not over:
-where so many came, the rest waits there until that one is over, and none of it is lost.
+where so many came, the rest waits there until that one is over, and none of it is lost. But one
+that alone holds up all others for HELD_S, while the daemon answers, is given up, and that is told.
 """
 
 import asyncio
@@ -32,6 +33,7 @@ AGAIN_S: typing.Final = 1.0  # before an update is tried again that the daemon d
 EMPTY_S: typing.Final = 0.2
 BUSY_POLL_S: typing.Final = 0.3  # between looks for what is new while something is handled
 SETTLE_S: typing.Final = 0.5  # in which the rest of an album comes
+HELD_S: typing.Final = 30.0  # for which one may hold up what Telegram does not show yet
 UNCONFIRMED: typing.Final = 100  # what Telegram shows at most from the first that is not over
 _STOP: typing.Final = commands.Command("stop")
 _log = structlog.get_logger(__name__)
@@ -100,11 +102,27 @@ class Polling:
             if number not in self._came:
                 self._take(number, self._read(update))
         if len(self._came) >= UNCONFIRMED and self._open:
-            await asyncio.wait([self._open[min(self._open)].task])  # nothing new comes before
+            await self._wait_for_the_first()
         elif self._open:
             await asyncio.wait(self._running(), timeout=BUSY_POLL_S)
         elif not found and self._now_s() - began_s < EMPTY_S:
             await asyncio.sleep(EMPTY_S)  # a server that does not hold the request
+
+    async def _wait_for_the_first(self) -> None:
+        """Wait for what holds up all others, since nothing new comes before; not for ever."""
+        first = self._open[min(self._open)]
+        await asyncio.wait([first.task], timeout=HELD_S)
+        if first.task.done():
+            return
+        probe = channels_pb2.GetCursorRequest(name="probe")
+        try:
+            await self._daemon.call(self._daemon.channels.GetCursor, probe)
+        except client.CallFault:  # it is the daemon that is away, for everybody
+            return
+        _log.error("update_given_up", kind=type(first.incoming).__name__)
+        first.task.cancel()
+        self._tell(first.incoming, texts.GIVEN_UP, texts.GIVEN_UP)
+        await asyncio.wait([first.task])
 
     def _running(self) -> _Tasks:
         return {job.task for job in self._open.values()}

@@ -79,6 +79,7 @@ AWAY = "I cannot reach my daemon just now. What you write is kept and handled wh
 SLOW_TOAST = "I am at it."
 AWAY_TOAST = "Not reachable just now. It counts as soon as the daemon is back."
 BROKE = "Something in me broke with that. It is in my log; try it in other words."
+GIVEN_UP = "I could not get that done, and others wait. Try it again, please."
 NOT_OURS = "This button is none of mine."
 PRESSED = {
     "ALLOWED": "Allowed.",

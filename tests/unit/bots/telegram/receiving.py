@@ -16,6 +16,7 @@ from aiogram import types
 from bots import client
 from bots.telegram import calls, lanes, outgoing
 from proto.ducklm.v1 import (
+    admin_pb2,
     approvals_pb2,
     artifacts_pb2,
     channels_pb2,
@@ -70,6 +71,7 @@ class Daemon(client.Client):
         self.admin = Service(self, "admin")
         self.person = channels_pb2.Person(state=channels_pb2.Person.ASKED, code="1234")
         self.answers: dict[str, Answer] = {
+            "admin.Status": admin_pb2.StatusResponse(),
             "conversations.Get": conversations_pb2.Conversation(conversation_id="c"),
             "conversations.Create": conversations_pb2.Conversation(conversation_id="c"),
             "conversations.Update": conversations_pb2.Conversation(conversation_id="c"),

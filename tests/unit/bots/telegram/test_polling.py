@@ -170,14 +170,38 @@ async def test_behind_a_hundred_that_are_not_confirmed_the_rest_waits_and_comes(
     seen = polling.UNCONFIRMED - 1
     await stage.until(lambda: f"tasks.Submit “n{seen - 1}”" in stage.told())
     polls = len(stage.api.polls)
-    await asyncio.sleep(100 * polling.BUSY_POLL_S)
-    assert len(stage.api.polls) <= polls + 1, "nothing new can come: nothing is asked for"
+    with pytest.raises(TimeoutError):  # nothing new can come: nothing is asked for
+        async with asyncio.timeout(polling.HELD_S / 2):
+            await stage.until(lambda: len(stage.api.polls) > polls + 1)
     assert stage.api.confirmed < 101
     assert f"tasks.Submit “n{seen}”" not in stage.told()
     gate.set()
     await stage.confirmed(200 + many)
     submits = [one for one in stage.told() if one.startswith("tasks.Submit")]
     assert submits == [f"tasks.Submit “n{n}”" for n in range(many)]
+    assert stage.api.log == []
+
+
+@pytest.mark.spec("B-07")
+@pytest.mark.parametrize("away", [False, True])
+def test_what_holds_up_all_others_is_given_up_unless_the_daemon_is_away(away: bool) -> None:
+    async def play(stage: Stage) -> None:
+        stage.daemon.holds["admin.Status"] = asyncio.Event()
+        last = polling.UNCONFIRMED + 10
+        stage.api.give(stage.ann.says("/status"), stage.ann.says("next"))
+        stage.api.give(*(stage.ben.says(f"n{n}") for n in range(last)))
+        await stage.until(lambda: "tasks.Submit “n97”" in stage.told())
+        stage.daemon.away = away
+        if away:
+            cursors = stage.daemon.lines
+            await stage.until(lambda: "channels.GetCursor" in cursors("channels.Look"))
+            assert stage.api.confirmed < 101
+            stage.daemon.away = False
+        await stage.confirmed(200 + last)
+        assert stage.api.log == [f"send 5: {texts.GIVEN_UP}"]
+        assert "tasks.Submit “next”" in stage.told()
+
+    quickly(play)
 
 
 @pytest.mark.spec("B-03")
