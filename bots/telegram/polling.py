@@ -69,7 +69,7 @@ class Polling:
         self._lanes = sending
         self._bot = bot
         self._poll_s = poll_s
-        self._talking = talking.Talking(daemon, api, bot)
+        self._talking = talking.Talking(daemon, api, sending, bot)
         self._pressing = pressing.Pressing(daemon, api, sending)
         self._next_number = 0  # of updates that never came yet
         self._came: set[int] = set()  # and is not confirmed yet

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import dataclasses
 import typing
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 
 import grpc
 from aiogram import types
@@ -30,6 +30,7 @@ AWAY = client.CallFault(grpc.StatusCode.UNAVAILABLE, "")
 NO = client.CallFault(grpc.StatusCode.PERMISSION_DENIED, "Only an owner may.")
 SAID = client.CallFault(grpc.StatusCode.ALREADY_EXISTS, "")
 Answer = typing.Any
+_R = typing.TypeVar("_R")
 Json = dict[str, typing.Any]
 
 
@@ -165,6 +166,7 @@ class Api(calls.Calls):
         self.confirmed = 0
         self.polls: list[tuple[int, float]] = []
         self.faults: list[calls.Fault] = []
+        self.delete_faults: list[calls.Fault] = []
         self.changed = asyncio.Event()
         self.held = asyncio.Event()
 
@@ -203,6 +205,8 @@ class Api(calls.Calls):
 
     async def delete(self, chat: str, message: str) -> None:
         self.log.append(f"delete {message}")
+        if self.delete_faults:
+            raise self.delete_faults.pop(0)
 
     async def download(self, file_id: str) -> bytes:
         found = self.files.get(file_id, b"data")
@@ -225,6 +229,20 @@ class Banned(lanes.Lanes):
     async def send(self, *_: object) -> typing.NoReturn:
         await asyncio.Event().wait()
         raise AssertionError
+
+
+class Free(lanes.Lanes):
+    """Lanes with nothing in them: what is to be sent is sent."""
+
+    async def send(
+        self,
+        chat: str,
+        topic: str,
+        urgency: lanes.Urgency,
+        call: Callable[[], Coroutine[object, object, _R]],
+        key: str = "",
+    ) -> _R:
+        return await call()
 
 
 @dataclasses.dataclass
