@@ -19,6 +19,7 @@ _CONVERSATION = bulk.Upsert("created_seq", ("body",))
 _DELIVERY = bulk.Upsert(
     "delivery_id", ("changed_seq", "chat", "state", "is_open", "messages", "body")
 )
+_MESSAGE = bulk.Upsert("account, chat, message_id, delivery_id", ("delivery_id",))
 _CALLS: pydantic.TypeAdapter[tuple[task_row.OpenCall, ...]] = pydantic.TypeAdapter(
     tuple[task_row.OpenCall, ...], config=codec.WITH_THE_FIRST
 )
@@ -27,6 +28,16 @@ _PLAN: pydantic.TypeAdapter[tuple[events.PlannedStep, ...]] = pydantic.TypeAdapt
 )
 _SAYINGS: pydantic.TypeAdapter[tuple[world.Said, ...]] = pydantic.TypeAdapter(
     tuple[world.Said, ...], config=codec.WITH_THE_FIRST
+)
+_TABLES = (
+    "task",
+    "approval",
+    "conversation",
+    "said",
+    "summary",
+    "delivery",
+    "delivery_message",
+    "projection",
 )
 REBUILD_PAGE_EVENTS = 2000
 
@@ -112,6 +123,7 @@ def write(
     bulk.insert(connection, "approval", approvals, _APPROVAL)
     bulk.insert(connection, "conversation", conversations, _CONVERSATION)
     bulk.insert(connection, "delivery", _delivery_cells(changed), _DELIVERY)
+    bulk.insert(connection, "delivery_message", _message_cells(changed), _MESSAGE)
     _add(connection, draft)
     after, upto = span
     begun = (
@@ -145,6 +157,14 @@ def _delivery_cells(changed: projections.Rows) -> list[bulk.Row]:
             codec.to_json(row),
         )
         for row in changed.deliveries.values()
+    ]
+
+
+def _message_cells(changed: projections.Rows) -> list[bulk.Row]:
+    return [
+        (row.target.account, row.target.chat, message, row.delivery_id)
+        for row in changed.deliveries.values()
+        for message in dict.fromkeys(row.platform_ids)
     ]
 
 
@@ -199,8 +219,7 @@ def agree(connection: sqlalchemy.Connection, head_seq: int) -> bool:
 
 def rebuild(connection: sqlalchemy.Connection, read_page: ReadPage) -> None:
     """Make all projections anew from the log; to be called within a transaction."""
-    tables = ("task", "approval", "conversation", "said", "summary", "delivery", "projection")
-    for table in tables:
+    for table in _TABLES:
         connection.exec_driver_sql(f"DELETE FROM {table}")
     connection.exec_driver_sql(
         "INSERT INTO projection VALUES (?, 0, 0, 0, 0, 0, 0, 0)", (projections.VERSION,)
