@@ -102,6 +102,7 @@ NOTHING_YET = "Nothing was said here yet."
 NO_TASKS = "No tasks yet."
 NO_APPROVALS = "Nothing waits for a yes."
 TASK_LINE = "• {text} – {state}"
+APPROVALS_MORE = "… and more."
 APPROVAL_LINE = "• `{tool}` for “{text}”"
 STATUS = (
     "DuckLM {version}\n{running} running, {queued} queued, {waiting} waiting, "

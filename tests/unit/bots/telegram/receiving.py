@@ -59,6 +59,7 @@ class Daemon(client.Client):
         self.look = channels_pb2.LookResponse(allowed=True, conversation_id="c")
         self.faults: dict[str, list[Exception]] = {}
         self.holds: dict[str, asyncio.Event] = {}
+        self.lists: dict[str, Callable[[typing.Any], Answer]] = {}
         self.away = False
         self.strangers: set[str] = set()
         self.reached = asyncio.Event()
@@ -119,6 +120,8 @@ class Daemon(client.Client):
                 return tasks_pb2.Task()
             case "projects.PutFile":
                 return projects_pb2.ProjectFile(path=f"incoming/{request.name}")
+            case _ if method in self.lists:
+                return self.lists[method](request)
             case _:
                 return self.answers.get(method)
 

@@ -6,7 +6,7 @@ import typing
 import pytest
 
 from bots import client
-from bots.telegram import calls, lanes, talking, texts, updates
+from bots.telegram import calls, commanding, lanes, talking, texts, updates
 from proto.ducklm.v1 import approvals_pb2, channels_pb2, common_pb2, tasks_pb2
 from tests.simulation import quick_loop
 from tests.unit.bots.telegram import receiving
@@ -239,6 +239,29 @@ async def test_a_stranger_is_told_the_code_once_and_not_heard() -> None:
         f"channels.Post {texts.HELLO_STRANGER.format(code='5678')}",
         f"channels.Post {texts.STILL_STRANGER}",
     ]
+
+
+@pytest.mark.spec("B-05")
+@pytest.mark.parametrize("owner", [False, True])
+async def test_what_waits_in_a_chat_is_listed_behind_any_number_of_others(owner: bool) -> None:
+    stage = Stage()
+    stage.daemon.look.owner = owner
+    others = [approvals_pb2.Approval(tool="theirs", conversation_id="d") for _ in range(200)]
+    mine = approvals_pb2.Approval(tool="mine", conversation_id="c")
+    pages = {"": (others, "200"), "200": (others, "400"), "400": ([mine], "")}
+
+    def listed(request: approvals_pb2.ListApprovalsRequest) -> approvals_pb2.ListApprovalsResponse:
+        found, token = pages[request.page.token]
+        return approvals_pb2.ListApprovalsResponse(approvals=found, next_page_token=token)
+
+    stage.daemon.lists["approvals.List"] = listed
+    await stage.hear("/approvals")
+    (post,) = [one for method, one in stage.daemon.asked if method == "channels.Post"]
+    lines = post.text.splitlines()
+    if owner:
+        assert (len(lines), lines[-1]) == (commanding.APPROVALS_LISTED + 1, texts.APPROVALS_MORE)
+    else:
+        assert lines == ["• `mine` for “”"]
 
 
 async def test_a_refusal_of_the_daemon_is_told_in_its_words() -> None:
