@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import sqlalchemy
 
-from daemon.domain import deliveries, ids, views
+from daemon.domain import deliveries, ids, state, views
 from daemon.storage import bulk
 
 _read = views.DeliveryView.model_validate_json
@@ -78,7 +78,12 @@ def of_message(
 def open_in(
     connection: sqlalchemy.Connection, account: str, chat: str
 ) -> tuple[ids.DeliveryId, ...]:
-    """The open ones of a chat, oldest first."""
-    text = "SELECT delivery_id FROM delivery WHERE account = ? AND chat = ? AND is_open = 1"
-    found = bulk.find(connection, f"{text} ORDER BY created_seq, delivery_id", (account, chat))
+    """Those of a chat that are to be shown, and those that a task still waits for; oldest first."""
+    waiting = sorted(one.value for one in state.WAITING)
+    text = (
+        "SELECT delivery_id FROM delivery WHERE account = ? AND chat = ? AND (is_open = 1 OR "
+        "delivery_id IN (SELECT json_extract(body, '$.waiting') FROM task "
+        f"WHERE state IN ({bulk.placeholders(len(waiting))}))) ORDER BY created_seq, delivery_id"
+    )
+    found = bulk.find(connection, text, (account, chat, *waiting))
     return tuple(ids.DeliveryId(delivery_id) for (delivery_id,) in found)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from proto.ducklm.v1 import tasks_pb2
+from proto.ducklm.v1 import channels_pb2, tasks_pb2
 from tests import running_bot, running_daemon, spelled
 from tests.fakes.telegram import faults, server
 from tests.integration.rpc import work
@@ -85,3 +85,26 @@ def test_what_was_written_before_it_was_asked_for_is_no_password(
         with bot.daemon.api() as api:
             tasks = api.tasks.List(tasks_pb2.ListTasksRequest()).tasks
         assert {task.text for task in tasks} == {"`sudo id -u`", "what else?"}
+
+
+def shown_notices(bot: running_bot.RunningBot) -> list[channels_pb2.Delivery]:
+    request = channels_pb2.ListDeliveriesRequest(states=[channels_pb2.Delivery.SHOWN])
+    with bot.daemon.api() as api:
+        found = api.channels.ListDeliveries(request).deliveries
+    return [one for one in found if one.kind == channels_pb2.Delivery.NOTICE]
+
+
+def test_what_a_group_is_asked_for_goes_on_where_the_group_does(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with elevating_bot(tmp_path_factory.mktemp("sudo")) as bot:
+        held = bot.world
+        held.say("@duck_bot `sudo id -u`", user=42, chat="-55")
+        card = held.card("-55", "as root")
+        held.press(held.button(card, "Once"), card.message_id, user=42, chat="-55")
+        held.message("-55", "needs a secret")
+        held.until(lambda: shown_notices(bot))
+        held.migrate("-55", "-10055")
+        held.message("-10055", "needs a secret")
+        held.say(PASSWORD, user=42)
+        held.message("-10055", "as root: ")

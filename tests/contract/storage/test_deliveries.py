@@ -1,11 +1,14 @@
-"""A message is known by what it showed, however much was shown in its chat since."""
+"""What was shown in chats: a message is known by it, and what still counts moves with its chat."""
 
-from daemon.domain import deliveries, events, ids
+from daemon.domain import deliveries, events, ids, inputs, principals, state
 from tests.contract.storage import conftest
 
 MANY = 1200
 ACCOUNT = "telegram:77"
 START_MS = 1_750_000_000_000
+TASK, CHAT = ids.TaskId("task-1"), ids.ConversationId("conversation-1")
+PERSON = principals.Principal("telegram:77:5")
+S = state.TaskState
 
 
 def posted(number: int, chat: str = "5") -> events.Event:
@@ -14,9 +17,13 @@ def posted(number: int, chat: str = "5") -> events.Event:
 
 
 def shown(number: int, *messages: str) -> events.Event:
+    return reported(_id(number), 1, *messages)
+
+
+def reported(delivery_id: ids.DeliveryId, revision: int, *messages: str) -> events.Event:
     return events.DeliveryReported(
-        delivery_id=_id(number),
-        revision=1,
+        delivery_id=delivery_id,
+        revision=revision,
         state=deliveries.State.SHOWN,
         platform_ids=messages,
         account=ACCOUNT,
@@ -29,13 +36,17 @@ def _id(number: int) -> ids.DeliveryId:
 
 
 async def keep(store: conftest.Store, *happened: events.Event) -> None:
-    first = await store.head_seq() + 1
+    head = await store.head_seq()
+    if not head:
+        begun = events.ConversationCreated(conversation_id=CHAT, principal=PERSON, place="p")
+        happened = (begun, *happened)
+    first = head + 1
     recorded = [
         events.Recorded(
             seq=first + at,
             at_ms=START_MS,
             task_id=None,
-            conversation_id=ids.ConversationId(""),
+            conversation_id=CHAT,
             correlation_id="c",
             event=event,
         )
@@ -71,3 +82,41 @@ async def test_messages_stay_behind_when_a_chat_moves(store: conftest.Store) -> 
     )
     assert [await of(store, one) for one in ("10", "11")] == ["", _id(2)]
     assert [await of(store, one, "-6") for one in ("10", "11")] == ["", ""]
+
+
+def became(previous: state.TaskState, now: state.TaskState) -> events.Event:
+    return events.TaskStateChanged(task_id=TASK, previous=previous, state=now)
+
+
+async def moving(store: conftest.Store) -> list[str]:
+    """What moves with the chat beside its cards and the answers of its tasks."""
+    move = inputs.MoveChat(
+        credential="bot",
+        principal=PERSON,
+        correlation_id="c",
+        account=ACCOUNT,
+        chat="-5",
+        to="-6",
+    )
+    return list((await store.known(move)).open_deliveries)
+
+
+async def test_what_a_task_waits_for_moves_with_its_chat_though_it_was_shown(
+    store: conftest.Store,
+) -> None:
+    origin = principals.Origin(principal=PERSON, chat="-5", message_id="1")
+    await keep(
+        store,
+        events.TaskSubmitted(
+            task_id=TASK, conversation_id=CHAT, origin=origin, text=ids.ContentId("text")
+        ),
+        became(S.QUEUED, S.RUNNING),
+        became(S.RUNNING, S.AWAITING_SECRET),
+        posted(1, "-5"),
+    )
+    answer, asks = deliveries.of_task(TASK), deliveries.of_waiting(TASK, 4)
+    assert await moving(store) == [answer, asks, _id(1)]
+    await keep(store, *(reported(one, 1, "9") for one in (answer, asks, _id(1))))
+    assert await moving(store) == [asks]
+    await keep(store, became(S.AWAITING_SECRET, S.RUNNING), reported(asks, 2, "9"))
+    assert await moving(store) == []
