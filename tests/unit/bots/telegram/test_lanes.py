@@ -67,7 +67,7 @@ def test_a_call_that_alone_gets_no_answer_is_given_up_and_the_lane_goes_on(alone
         assert isinstance(ends[0], calls.Unreachable)
         assert lanes.FAILING_TRIES <= len(tries) <= many
         assert tries[-1] - tries[0] >= lanes.FAILING_S
-        assert tries[-1] - tries[0] <= lanes.FAILING_S + 3 * lanes.PAUSE_LIMIT_S
+        assert tries[-1] - tries[0] <= 2 * lanes.FAILING_S
     else:  # all of Telegram is away: that passes
         assert ends == ["bad"]
         assert len(tries) == many + 1
@@ -110,7 +110,7 @@ def test_a_call_without_an_answer_is_made_until_there_is_one() -> None:
     pauses = [after - before for before, after in zip(tries, tries[1:], strict=False)]
     assert len(tries) == 13
     assert min(pauses) > 0.9
-    assert max(pauses) < lanes.PAUSE_LIMIT_S + 5
+    assert max(pauses) < 2 * lanes.PAUSE_LIMIT_S
 
 
 def test_an_edit_in_a_ban_gives_way_to_newer_ones_and_to_the_end() -> None:
