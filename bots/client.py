@@ -27,6 +27,8 @@ from proto.ducklm.v1 import (
 )
 
 UNARY_TIMEOUT_S: typing.Final = 20.0
+SEND_TIMEOUT_S: typing.Final = 120.0  # for all pieces of what is sent
+IDLE_TIMEOUT_S: typing.Final = 20.0  # for the next piece of a stream that has an end
 RECEIVE_LIMIT_BYTES: typing.Final = 32 * 1024 * 1024
 FIRST_PAUSE_S: typing.Final = 0.2
 PAUSE_LIMIT_S: typing.Final = 3.0
@@ -124,21 +126,41 @@ class Client:
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, PAUSE_LIMIT_S)
 
-    async def stream(self, method: Callable[..., _Any], request: object) -> AsyncGenerator[_Any]:
-        """What a stream brings until it ends or is closed; raises CallFault."""
+    async def stream(
+        self,
+        method: Callable[..., _Any],
+        request: object,
+        idle_s: float | None = IDLE_TIMEOUT_S,
+    ) -> AsyncGenerator[_Any]:
+        """What a stream brings until it ends or is closed; raises CallFault.
+
+        None as `idle_s` is for a stream that may have nothing to say for as long as it likes: that
+        the daemon is there still is found out by the channel's own probes.
+        """
         running = method(request, metadata=self._metadata)
         try:
-            async for one in running:
+            while True:
+                async with asyncio.timeout(idle_s):
+                    one = await running.read()
+                if one is aio.EOF:
+                    return
                 yield one
+        except TimeoutError:
+            raise CallFault(grpc.StatusCode.DEADLINE_EXCEEDED, "") from None
         except aio.AioRpcError as error:
             raise fault_of(error) from None
         finally:
             running.cancel()
 
-    async def send(self, method: Callable[..., _Any], pieces: AsyncIterator[_Any]) -> _Any:
+    async def send(
+        self,
+        method: Callable[..., _Any],
+        pieces: AsyncIterator[_Any],
+        timeout_s: float = SEND_TIMEOUT_S,
+    ) -> _Any:
         """Make a call that takes a stream; raises CallFault."""
         try:
-            return await method(pieces, metadata=self._metadata)
+            return await method(pieces, metadata=self._metadata, timeout=timeout_s)
         except aio.AioRpcError as error:
             raise fault_of(error) from None
 

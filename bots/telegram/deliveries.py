@@ -69,7 +69,7 @@ class Deliveries:
             while True:
                 try:
                     request = channels_pb2.DeliveriesRequest()
-                    stream = self._daemon.stream(self._daemon.channels.Deliveries, request)
+                    stream = self._daemon.stream(self._daemon.channels.Deliveries, request, None)
                     async with contextlib.aclosing(stream) as deliveries:
                         async for one in deliveries:
                             lost = False

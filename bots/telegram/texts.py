@@ -79,6 +79,7 @@ AWAY = "I cannot reach my daemon just now. What you write is kept and handled wh
 SLOW_TOAST = "I am at it."
 AWAY_TOAST = "Not reachable just now. It counts as soon as the daemon is back."
 BROKE = "Something in me broke with that. It is in my log; try it in other words."
+GIVEN_UP = "I could not get that done, and others wait. Try it again, please."
 NOT_OURS = "This button is none of mine."
 PRESSED = {
     "ALLOWED": "Allowed.",
@@ -101,6 +102,7 @@ NOTHING_YET = "Nothing was said here yet."
 NO_TASKS = "No tasks yet."
 NO_APPROVALS = "Nothing waits for a yes."
 TASK_LINE = "• {text} – {state}"
+APPROVALS_MORE = "… and more."
 APPROVAL_LINE = "• `{tool}` for “{text}”"
 STATUS = (
     "DuckLM {version}\n{running} running, {queued} queued, {waiting} waiting, "

@@ -219,39 +219,19 @@ def _files(message: types.Message) -> tuple[File, ...]:
     return ()
 
 
-Numbered = tuple[tuple[int, ...], Incoming]
+Album = tuple[str, str]
 
 
-def merged(found: Sequence[tuple[int, Incoming]]) -> list[Numbered]:
-    """Updates with the parts of an album as one message, which has all their numbers."""
-    result: list[Numbered] = []
-    albums: dict[tuple[str, str], int] = {}
-    for number, one in found:
-        album = _album(one)
-        if album is None or album not in albums:
-            if album is not None:
-                albums[album] = len(result)
-            result.append(((number,), one))
-            continue
-        numbers, first = result[albums[album]]
-        assert isinstance(first, Message)
-        assert isinstance(one, Message)
-        whole = dataclasses.replace(
-            first, text=first.text or one.text, files=(*first.files, *one.files)
-        )
-        result[albums[album]] = ((*numbers, number), whole)
-    return result
-
-
-def open_album(found: Sequence[Numbered]) -> int | None:
-    """Where the album stands of which the newest update is a part: there may be more of it."""
-    if not found:
-        return None
-    at = max(range(len(found)), key=lambda index: found[index][0][-1])
-    return at if _album(found[at][1]) is not None else None
-
-
-def _album(one: Incoming) -> tuple[str, str] | None:
+def album(one: Incoming) -> Album | None:
+    """The album that something is a part of: its chat, and its id there."""
     if isinstance(one, Message) and one.group_id:
         return one.origin.chat, one.group_id
     return None
+
+
+def joined(first: Incoming, more: Incoming) -> Message:
+    """What there is of an album with one more part of it, as one message."""
+    assert isinstance(first, Message)
+    assert isinstance(more, Message)
+    files = (*first.files, *more.files)
+    return dataclasses.replace(first, text=first.text or more.text, files=files)

@@ -70,12 +70,21 @@ class Channels(channels_pb2_grpc.ChannelsServicer):
             if task.secret_call is not None and task.origin.principal == who
         )
         found.secret_task_id = next(waits, "")
+        asks = await self._asks(found.secret_task_id)
+        if asks is not None:
+            found.secret_notice.CopyFrom(await self._sent(asks))
         if stated.reply_to:
             account = principals.account_of(who)
             shown = await self._served.store.delivery_of(account, stated.chat, stated.reply_to)
             if shown is not None:
                 found.replied_to.CopyFrom(await self._sent(shown))
         return found
+
+    async def _asks(self, task_id: str) -> views.DeliveryView | None:
+        """What says that a task waits."""
+        view = await self._served.store.task(ids.TaskId(task_id)) if task_id else None
+        told = view.waiting if view is not None else None
+        return await self._served.store.delivery(told) if told is not None else None
 
     async def Deliveries(
         self, request: channels_pb2.DeliveriesRequest, context: interceptors.Context

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import datetime
 import pathlib
 import tempfile
 from collections.abc import AsyncIterator
@@ -102,6 +103,16 @@ async def test_an_answer_is_edited_into_a_message_that_is_reported_before(
         "edit 101: Paris.",
         "report d 2 SHOWN [101]",
     ]
+
+
+async def test_how_long_it_takes_is_counted_from_the_task_s_begin(stage: showing.Stage) -> None:
+    given = preview(("50",))
+    begun = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=100)
+    given.task.created_at.FromDatetime(begun)
+    stage.give(given)
+    await stage.until("edit 50")
+    (line,) = [one for one in stage.log if one.startswith("edit 50")]
+    assert 100 <= int(line.split()[-2]) <= 100 + showing.LIMIT_S
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,10 @@ class Daemon(receiving.Daemon):
         }
 
     async def stream(
-        self, method: Callable[..., typing.Any], request: typing.Any, **_: object
+        self,
+        method: Callable[..., typing.Any],
+        request: object,
+        idle_s: float | None = None,
     ) -> AsyncGenerator[typing.Any]:
         self.asked.append(("artifacts.Get", request))
         for start in range(0, len(self.data), 1000):
