@@ -43,6 +43,7 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
             | events.ToolCallInspected()
             | events.ToolCallStarted()
             | events.ToolCallEnded()
+            | events.DirectiveTaken()
             | events.TaskStateChanged()
         ):
             task = target.tasks.get(event.task_id)
@@ -96,12 +97,14 @@ def _leave(target: world.World, task: world.Task) -> None:
 def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded) -> world.Task:
     event = recorded.event
     match event:
-        case events.ModelCallStarted() | events.ModelCallFinished() | events.ModelCallFailed():
+        case events.ModelCallStarted() | events.ModelCallFinished():
             return _model_call(task, event)
-        case events.ToolCallInspected() | events.ToolCallStarted() | events.ToolCallEnded():
-            return _tool_call(target, task, event, recorded.at_ms)
+        case events.DirectiveTaken():
+            return fold_plan.apply(task, event)
         case events.ToolCallProposed():
             return _propose(task, event)
+        case events.ToolCallInspected() | events.ToolCallStarted() | events.ToolCallEnded():
+            return _tool_call(target, task, event, recorded.at_ms)
         case events.TaskStateChanged():
             return _change_state(target, task, event, recorded.at_ms)
         case events.TaskRecovered():
@@ -123,9 +126,10 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
             return task.but({"answer": event.text})
         case events.TaskSteered():
             return task.but({"steered": (*task.steered, event.text)})
+        case events.ModelCallFailed():
+            return _model_call(task, event)
         case (
-            events.DirectiveTaken()
-            | events.ReplyRefused()
+            events.ReplyRefused()
             | events.PlanMade()
             | events.StepStarted()
             | events.StepJudged()

@@ -124,18 +124,20 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
             draft.task(event.task_id)
             if event.heard:
                 draft.say(one.seq, event.task_id, *fold_said.of_hearing(event))
+        case events.ModelCallFinished() | events.ToolCallInspected():
+            draft.task(event.task_id)
+        case events.ToolCallProposed() | events.ToolCallStarted() | events.ToolCallEnded():
+            _call(draft, event, one)
+        case events.DirectiveTaken():
+            _think(draft, event, one)
         case (
-            events.ModelCallFinished()
-            | events.ToolCallInspected()
-            | events.ModelCallFailed()
+            events.ModelCallFailed()
             | events.TaskRecovered()
             | events.TaskDecided()
             | events.StepStarted()
             | events.ProjectReverted()
         ):
             draft.task(event.task_id)
-        case events.ToolCallProposed() | events.ToolCallStarted() | events.ToolCallEnded():
-            _call(draft, event, one)
         case (
             events.ConversationCreated()
             | events.ConversationUpdated()
@@ -201,11 +203,11 @@ def _think(
     """What a task's models are told of its thinking, and later ones after them."""
     row = draft.task(event.task_id)
     match event:
+        case events.DirectiveTaken():
+            draft.say(one.seq, event.task_id, fold_said.of_directive(event))
         case events.TaskSteered():
             draft.change_task(event.task_id, {"updated_ms": one.at_ms})
             draft.change_conversation(one.conversation_id, {"updated_ms": one.at_ms})
-        case events.DirectiveTaken():
-            draft.say(one.seq, event.task_id, fold_said.of_directive(event))
         case events.StepJudged():
             draft.say(one.seq, event.task_id, fold_said.of_judgement(event))
         case events.ReplyRefused():
