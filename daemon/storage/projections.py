@@ -178,16 +178,20 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
         ):
             pass
         case events.ChatMoved():
-            for approval_id in event.approvals:
-                approval = draft.approval(approval_id)
-                places = tuple(fold_channels.moved_place(each, event) for each in approval.places)
-                draft.changed.approvals[approval_id] = approval.but({"places": places})
+            _move(draft, event)
         case _:
             _think(draft, event, one)
     if type(event) in delivery_rows.CHANGERS:
         delivery_rows.apply(draft, one)
     if one.conversation_id:
         draft.conversation(one.conversation_id)
+
+
+def _move(draft: Draft, event: events.ChatMoved) -> None:
+    for approval_id in event.approvals:
+        approval = draft.approval(approval_id)
+        places = tuple(fold_channels.moved_place(each, event) for each in approval.places)
+        draft.changed.approvals[approval_id] = approval.but({"places": places})
 
 
 def _think(
