@@ -277,7 +277,7 @@ def test_runs(api: running_daemon.Api, bot: running_daemon.Api) -> None:
     theirs = schedules_pb2.ListRunsRequest(origin=origin("43"))
     assert not bot.schedules.ListRuns(theirs).runs
     delete = schedules_pb2.DeleteScheduleRequest(
-        schedule_id=kept.schedule_id, client_key="fields delete"
+        schedule_id=kept.schedule_id, client_key="fields delete schedule"
     )
     api.schedules.Delete(delete)
     api.schedules.Delete(delete)
