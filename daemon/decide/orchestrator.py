@@ -52,7 +52,7 @@ def advance(
         runs.answer_read(making, given)
     else:
         _about_task(making, given)
-    for schedule_id in tuple(making.world.settling.keys() - settling):
+    for schedule_id in [one for one in making.world.settling if one not in settling]:
         runs.settle(making, schedule_id)
     lanes.advance(making)
     return making.step(reply), making.world
