@@ -256,7 +256,14 @@ def _finish(
 ) -> None:
     """Note how a run ended, and let what follows begin."""
     schedule_id = planned.schedule.schedule_id
-    _end(current, planned, live, outcome, told=_is_told(planned, outcome, digest), digest=digest)
+    _end(
+        current,
+        planned,
+        live,
+        outcome,
+        told=_is_told(planned, live, outcome, digest),
+        digest=digest,
+    )
     _pause_failing(current, schedule_id)
     go_on(current, schedule_id)
 
@@ -277,9 +284,12 @@ def go_on(current: turn.Turn, schedule_id: ids.ScheduleId) -> None:
     remind(current, schedule_id)
 
 
-def _is_told(planned: world.Planned, outcome: events.RunOutcome, digest: str) -> bool:
+def _is_told(
+    planned: world.Planned, live: world.LiveRun, outcome: events.RunOutcome, digest: str
+) -> bool:
+    """Whether the chat that a run began with, if there still is to be one, is shown its end."""
     delivery = planned.schedule.policy.delivery
-    if delivery.to is None or outcome == "cancelled":
+    if delivery.to is None or not live.has_chat or outcome == "cancelled":
         return False
     match delivery.tell:
         case schedules.Tell.ALWAYS:

@@ -68,7 +68,7 @@ def create(
         limit = current.rules.limits.schedules
         return _reject(_KIND.EXHAUSTED, f"There are {limit} schedules already: delete one first.")
     refused = _refused(current, given.principal, given.text, given.work, given.policy)
-    refused = refused or _never_due(current, given.spec, given.zone)
+    refused = refused or _never_due(current, given.spec, given.zone, current.at_ms)
     if refused is not None:
         return refused
     conversation_id = current.ids.conversation()
@@ -149,13 +149,13 @@ def _refused(
 
 
 def _never_due(
-    current: turn.Turn, spec: schedules.Spec, zone_name: str
+    current: turn.Turn, spec: schedules.Spec, zone_name: str, after_ms: int
 ) -> decisions.Rejected | None:
     zone = current.rules.zones(zone_name)
     if zone is None:
         message = f"{zone_name} is no time zone: write it like Europe/Berlin."
         return _reject(_KIND.INVALID, message)
-    if calendar.next_due(spec, zone, current.at_ms) is None:
+    if calendar.next_due(spec, zone, after_ms) is None:
         return _reject(_KIND.INVALID, "It never comes due: that time has passed.")
     return None
 
@@ -184,7 +184,9 @@ def update(
     told = "as it was" if given.text is None else given.text
     refused = _refused(current, before.principal, told, work, policy)
     if (spec, zone) != (before.spec, before.zone):
-        refused = refused or _never_due(current, spec, zone)
+        refused = refused or _never_due(
+            current, spec, zone, max(current.at_ms, planned.accounted_ms)
+        )
     if work.kind is not before.work.kind and given.text is None:
         message = "Say what is to be done too: a command is not told like a task."
         refused = refused or _reject(_KIND.INVALID, message)

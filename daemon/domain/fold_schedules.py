@@ -89,6 +89,7 @@ def _start(
         attempt=event.attempt,
         by_hand=event.by_hand,
         began_ms=at_ms,
+        has_chat=planned.schedule.policy.delivery.to is not None,
     )
     if event.attempt > 1:
         began_ms = planned.live.began_ms if planned.live is not None else at_ms

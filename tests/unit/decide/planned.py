@@ -4,6 +4,7 @@ A scene begins at 15:00 on a Sunday, with one schedule that is due at each full 
 otherwise. `due("16:00")` lets its timer fire then; `told` gives what it led to with those times.
 """
 
+import datetime
 import re
 import zoneinfo
 from collections.abc import Sequence
@@ -50,6 +51,12 @@ def shown(at_ms: int) -> str:
     minutes, seconds = divmod(rest // 1000, 60)
     clock = f"{minutes // 60:02}:{minutes % 60:02}" + (f":{seconds:02}" if seconds else "")
     return f"{days:+} {clock}" if days else clock
+
+
+def stamp(at_ms: int) -> str:
+    """A moment as rules name it, by the clock of UTC."""
+    moment = datetime.datetime.fromtimestamp(at_ms / 1000, datetime.UTC)
+    return moment.strftime("%Y-%m-%d %H:%M")
 
 
 def clocked(line: str) -> str:
@@ -151,6 +158,13 @@ def update(
             policy=policy,
         )
     ]
+
+
+def delete_of(schedule_id: ids.ScheduleId) -> inputs.DeleteSchedule:
+    """A person deletes that schedule."""
+    return inputs.DeleteSchedule(
+        credential="owner", principal=scenes.OWNER, correlation_id="other", schedule_id=schedule_id
+    )
 
 
 def delete(by: principals.Principal = scenes.OWNER) -> scenes.Move:

@@ -138,6 +138,12 @@ class TestClockSteps:
             "run of 17:00 started 1"
         ]
 
+    def test_what_would_never_come_after_it_is_refused(self) -> None:
+        scene = planned.scene().given([planned.due("16:00"), *planned.answers()])
+        scene.given([planned.clock("15:30")])
+        assert scene.when(planned.update(when="at 2025-06-15 15:45")).reply == "refused invalid"
+        assert scene.when(planned.update(when="at 2025-06-15 16:45")).reply == "schedule"
+
     def test_a_clock_that_jumps_ahead_misses_what_it_leaves_out(self) -> None:
         scene = planned.scene(SKIP)
         assert planned.when(scene, planned.due("+1 15:30")) == [
@@ -337,6 +343,13 @@ class TestLanes:
         assert scene.state() is S.QUEUED
         scene.given([moves.ran(of=0)])
         assert scene.state() is S.RUNNING
+
+    def test_a_run_that_ends_as_soon_as_its_lane_is_free_has_ended(self) -> None:
+        scene = planned.scene(work=planned.COMMAND).given([planned.due("16:00")])
+        scene.given([moves.inspected(), moves.submit(chat=0), moves.deny("no", of=0)])
+        assert scene.state(0) is S.AWAITING_APPROVAL
+        assert planned.when(scene, moves.cancel()) == ["run failed"]
+        assert planned.when(scene, planned.due("17:00")) == ["run of 17:00 started 1"]
 
     def test_runs_that_wait_for_a_place_keep_no_message_out(self) -> None:
         scene = planned.empty(limits.Limits(running_tasks=1, queued_tasks=1))

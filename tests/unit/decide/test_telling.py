@@ -140,3 +140,25 @@ def test_a_timer_is_set_before_and_after_every_run() -> None:
         then = scenes.Then(tuple(s for m in planned.answers() for s in scene.when(m).steps))
         assert planned.timer(then)
         assert all(not isinstance(one, decisions.ReadAnswer) for one in then.steps[-1].actions)
+
+
+class TestAnotherChat:
+    """A run tells the chat that it began with, and no other one that was named meanwhile."""
+
+    def test_none_at_its_begin(self) -> None:
+        scene = planned.scene().given([planned.due("16:00"), planned.update(telling(Tell.ALWAYS))])
+        assert planned.when(scene, *planned.answers()) == ["run done"]
+        scene.given([planned.due("17:00")])
+        assert planned.when(scene, *planned.answers()) == ["run done, told"]
+
+    def test_none_at_its_end(self) -> None:
+        scene = planned.scene(telling(Tell.ALWAYS)).given([planned.due("16:00")])
+        scene.given([planned.update(schedules.Policy())])
+        assert planned.when(scene, *planned.answers()) == ["run done"]
+
+    def test_one_that_is_tried_again(self) -> None:
+        policy = schedules.Policy(retries=schedules.Retries(most=1))
+        scene = planned.scene(policy).given([planned.due("16:00"), *planned.breaks()])
+        told = telling(Tell.ALWAYS).but({"retries": policy.retries})
+        scene.given([planned.update(told), planned.due("16:01")])
+        assert planned.when(scene, *planned.breaks()) == ["run failed, told"]
