@@ -22,7 +22,17 @@ from pathlib import Path
 
 import structlog
 
-from daemon import exits, interpreter, kits, logs, model_slots, project_files, workplace, zones
+from daemon import (
+    alarm_clock,
+    exits,
+    interpreter,
+    kits,
+    logs,
+    model_slots,
+    project_files,
+    workplace,
+    zones,
+)
 from daemon.config import settings as configured
 from daemon.decide import profiles
 from daemon.domain import errors, inputs, redaction, views
@@ -30,6 +40,7 @@ from daemon.history import histories
 from daemon.models import slots
 from daemon.rpc import backend, credentials, server
 from daemon.runtime import (
+    alarm,
     bus,
     clock,
     contents,
@@ -62,7 +73,7 @@ class Parts:
     box: inbox.Inbox
     runtime: loop.RuntimeLoop
     performer: effects.Effects
-    timers: clock.Timers
+    timers: alarm.Timers
     publish: bus.Bus
     models: slots.Slots
     judging: judge.Judge
@@ -177,7 +188,7 @@ class Daemon:
             _log.info("serving", addresses=bound, head_seq=parts.publish.head_seq)
             for notice in (*self._chosen.notices, *parts.models.notices):
                 _log.warning("notice", text=notice)
-            if await _first(stop, watched):
+            if await watched.died_before(stop):
                 await self._abandon(parts)
                 return exits.Exit.FAULT
             await self._drain(parts, watched)
@@ -202,8 +213,9 @@ class Daemon:
         kept = contents.Contents(store)
         box = inbox.Inbox(limits.inbox_inputs)
         publish = bus.Bus(store, self._clock, current.head_seq, limits.subscribers)
-        timers = clock.Timers(
+        timers = alarm.Timers(
             self._clock,
+            alarm_clock.AlarmClock(),
             lambda kind, subject: box.post(inputs.TimerFired(timer=kind, subject=subject)),
         )
         ground = self._ground(stack)
@@ -378,15 +390,3 @@ def _load_rules(folders: Sequence[Path]) -> judge.Loaded:
     from daemon.config import permissions
 
     return permissions.load(folders)
-
-
-async def _first(stop: asyncio.Event, watched: supervisor.Supervisor) -> bool:
-    """Wait for the order to stop, or for a side task's death; True when it was that."""
-    ordered = asyncio.create_task(stop.wait())
-    died = asyncio.create_task(watched.watch())
-    await asyncio.wait((ordered, died), return_when=asyncio.FIRST_COMPLETED)
-    failed = died.done()
-    for task in (ordered, died):
-        task.cancel()
-        await asyncio.wait((task,))
-    return failed

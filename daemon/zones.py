@@ -5,9 +5,7 @@ Rules of schedules are reckoned in a zone that is handed in; here it is made.
 """
 
 import datetime
-import difflib
 import functools
-import zoneinfo
 
 import pydantic
 
@@ -24,21 +22,22 @@ _OF_THE_MACHINE = frozenset(("localtime", "posixrules", "Factory"))
 
 def named(name: str) -> datetime.tzinfo:
     """The zone of that name; raises ValueError, with words, where there is none."""
-    try:
-        if name in _OF_THE_MACHINE:
-            raise ValueError
-        return zoneinfo.ZoneInfo(_NAME.validate_python(name))
-    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
-        near = _near(name[:64])
-        hint = f"; did you mean {near}?" if near else ", such as Europe/Berlin or UTC."
-        raise ValueError(f"{name[:64]!r} is no IANA time zone{hint}") from None
+    zone = known(name)
+    if zone is not None:
+        return zone
+    near = _near(name[:64])
+    hint = f"; did you mean {near}?" if near else ", such as Europe/Berlin or UTC."
+    raise ValueError(f"{name[:64]!r} is no IANA time zone{hint}")
 
 
 def known(name: str) -> datetime.tzinfo | None:
     """The zone of that name; None where there is none."""
+    import zoneinfo
+
     try:
-        return named(name)
-    except ValueError:
+        plain = _NAME.validate_python(name)
+        return None if name in _OF_THE_MACHINE else zoneinfo.ZoneInfo(plain)
+    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
         return None
 
 
@@ -55,6 +54,8 @@ def local() -> str:
 
 def _near(name: str) -> str:
     """The zone that may have been meant: of that city, or of nearly that name."""
+    import difflib
+
     city = name.strip().replace(" ", "_").casefold()
     for one in _all():
         if city in (one.casefold(), one.rpartition("/")[2].casefold()):
@@ -64,4 +65,6 @@ def _near(name: str) -> str:
 
 @functools.cache
 def _all() -> tuple[str, ...]:
+    import zoneinfo
+
     return tuple(sorted(zoneinfo.available_timezones()))

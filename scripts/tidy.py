@@ -23,9 +23,10 @@ LINE_COLUMNS = 100
 
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("inner-import", "daemon/__main__.py"): "the lock comes before the heavy imports",
+    ("inner-import", "daemon/alarm_clock.py"): "APScheduler: few starts need it soon",
     ("inner-import", "daemon/bootstrap.py"): "psutil, the rules: every start would wait for them",
     ("inner-import", "daemon/runtime/judge.py"): "the parsers: every start would wait for them",
-    ("inner-import", "daemon/zones.py"): "tzlocal: every start would wait for it",
+    ("inner-import", "daemon/zones.py"): "zones: a start without schedules would wait for them",
     ("inner-import", "daemon/rpc/schedules.py"): "the words: every start would wait for them",
     ("inner-import", "daemon/storage/sqlite_store.py"): "SQLModel: every start would wait for it",
     ("inner-import", "daemon/config/upgrade.py"): "tomlkit: few starts rewrite a file",

@@ -28,6 +28,7 @@ from proto.ducklm.v1 import (
     events_pb2_grpc,
     profiles_pb2_grpc,
     projects_pb2_grpc,
+    schedules_pb2_grpc,
     skills_pb2_grpc,
     tasks_pb2_grpc,
 )
@@ -102,6 +103,7 @@ class Api:
         self.artifacts = artifacts_pb2_grpc.ArtifactsStub(calling)
         self.admin = admin_pb2_grpc.AdminStub(calling)
         self.channels = channels_pb2_grpc.ChannelsStub(calling)
+        self.schedules = schedules_pb2_grpc.SchedulesStub(calling)
 
 
 class RunningDaemon:

@@ -82,7 +82,7 @@ def account(current: turn.Turn, schedule_id: ids.ScheduleId) -> None:
             queued = events.ScheduleRunQueued(
                 schedule_id=schedule_id, run_id=events.due_run(schedule_id, at), due_ms=at
             )
-            _record(current, now, queued)
+            _record(current, now, queued, queued.run_id)
         else:
             overlapped.append(at)
     _leave_out(current, planned, tuple(overlapped), "overlap")
@@ -93,8 +93,11 @@ def _waits(planned: world.Planned) -> int:
     return 1 if planned.schedule.policy.overlap is schedules.Overlap.QUEUE else 0
 
 
-def _record(current: turn.Turn, planned: world.Planned, event: events.Event) -> None:
-    current.record(event, planned.schedule.conversation_id, "")
+def _record(
+    current: turn.Turn, planned: world.Planned, event: events.Event, run_id: str = ""
+) -> None:
+    """Make an event of a schedule happen; a run's own id tells in logs what came of it."""
+    current.record(event, planned.schedule.conversation_id, run_id)
 
 
 def _leave_out(
@@ -156,7 +159,7 @@ def _begin(
         by_hand=by_hand,
         attempt=attempt,
     )
-    _record(current, planned, started)
+    _record(current, planned, started, due.run_id)
     submitting.begin_run(current, schedule, task_id, due.run_id, _told(late_ms, attempt))
     remind(current, schedule.schedule_id)
     return task_id
@@ -320,7 +323,7 @@ def _end(
         told=told,
         digest=digest,
     )
-    _record(current, planned, ended)
+    _record(current, planned, ended, live.run_id)
 
 
 def _pause_failing(current: turn.Turn, schedule_id: ids.ScheduleId) -> None:

@@ -200,7 +200,7 @@ def _begin_scheduled(
             target=schedule.policy.delivery.to,
         ),
     )
-    current.record(submitted, conversation_id, "", task_id)
+    current.record(submitted, conversation_id, run_id, task_id)
     if schedule.call is not None:
         source = events.DirectiveSource.USER
         taken = events.DirectiveTaken(task_id=task_id, kind="tool", source=source)

@@ -64,19 +64,23 @@ def work(
 def policy(
     before: schedules.Policy,
     given: schedules_pb2.SchedulePolicy,
-    asks: principals.Origin | None,
+    asks: principals.Origin,
+    is_new: bool,
 ) -> schedules.Policy:
-    """What is to become of runs: what is said, over what was; results go to the chat that `asks`,
-    where nothing is said of that.
+    """What is to become of runs: what is said, over what was; results of a new schedule go to the
+    chat that `asks`, where nothing is said of that.
 
     Raises:
         errors.Refusal: a number is out of its bounds.
     """
-    to = before.delivery.to if asks is None else deliveries.target(asks)
+    own = deliveries.target(asks)
+    to = own if is_new else before.delivery.to
     if given.no_chat:
         to = None
     elif given.HasField("to"):
         to = _target(given.to)
+        if own is not None and _place(own) == _place(to):
+            to = own
     tell = _TELLS_BACK.get(given.tell, before.delivery.tell)
     delivery = {"to": None if to is None else to.but({"reply_to": ""}), "tell": tell}
     missed = {
@@ -125,6 +129,10 @@ def _target(given: schedules_pb2.ChatTarget) -> deliveries.Target:
     if not is_bot or ":" in account or not given.chat:
         raise _refuse("policy.to names a bot's platform:account and a chat of it.")
     return deliveries.Target(account=given.account, chat=given.chat, topic=given.topic)
+
+
+def _place(target: deliveries.Target) -> tuple[str, str, str]:
+    return target.account, target.chat, target.topic
 
 
 def sent_policy(kept: schedules.Policy) -> schedules_pb2.SchedulePolicy:

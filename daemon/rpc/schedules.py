@@ -160,7 +160,7 @@ class Schedules(schedules_pb2_grpc.SchedulesServicer):
             spec=spec,
             zone=name,
             work=work,
-            policy=convert_schedules.policy(schedules.Policy(), request.policy, stated),
+            policy=convert_schedules.policy(schedules.Policy(), request.policy, stated, True),
         )
         return await self._changed(given)
 
@@ -170,7 +170,8 @@ class Schedules(schedules_pb2_grpc.SchedulesServicer):
         if not any(field.name in _SETTINGS for field, _ in request.ListFields()):
             raise _invalid(f"Set the fields to change, one or more of: {', '.join(_SETTINGS)}.")
         who = caller.current()
-        stated = self._who(request.origin)
+        asks = convert.origin(request.origin, who.credential)
+        stated = asks.principal
         before = self._find(request.schedule_id, stated).schedule
         zone_name = request.zone if request.HasField("zone") else before.zone
         name, zone = self._zone(zone_name)
@@ -190,7 +191,7 @@ class Schedules(schedules_pb2_grpc.SchedulesServicer):
             spec=spec,
             zone=name if request.HasField("zone") else None,
             work=work,
-            policy=convert_schedules.policy(before.policy, request.policy, None),
+            policy=convert_schedules.policy(before.policy, request.policy, asks, False),
         )
         return await self._changed(given)
 

@@ -4,7 +4,6 @@ Decides nothing and waits for nothing: outcomes come back through the inbox.
 """
 
 import asyncio
-import contextlib
 import contextvars
 import hashlib
 from collections.abc import Callable, Coroutine
@@ -13,7 +12,7 @@ from typing import assert_never
 import structlog
 
 from daemon.domain import decisions, errors, events, ids, inputs, messages
-from daemon.runtime import clock, contents, failpoints, inbox, model_calls, ports, tool_calls
+from daemon.runtime import alarm, contents, failpoints, inbox, model_calls, ports, tool_calls
 
 _log = structlog.get_logger(__name__)
 _Begin = Callable[[], Coroutine[None, None, None]]
@@ -26,7 +25,7 @@ class Effects:
         self,
         models: model_calls.ModelCalls,
         tools: tool_calls.ToolCalls,
-        timers: clock.Timers,
+        timers: alarm.Timers,
         box: inbox.Inbox,
         history: ports.History,
         kept: contents.Contents,
@@ -85,7 +84,9 @@ class Effects:
                     action.correlation_id,
                 )
             case decisions.ReadAnswer():
-                self._start(action.kind, lambda: self._read_answer(action), action.task_id, "")
+                self._start(
+                    action.kind, lambda: self._read_answer(action), action.task_id, action.run_id
+                )
             case decisions.CancelCall() | decisions.ReleaseCall() | decisions.SetTimer():
                 self._reach(failpoints.before(action.kind))
                 self._at_once(action)
@@ -105,9 +106,11 @@ class Effects:
     async def _read_answer(self, action: decisions.ReadAnswer) -> None:
         """Hand in the digest of an answer; none where it cannot be read, which is a change."""
         digest = ""
-        with contextlib.suppress(errors.StorageFault):
+        try:
             text = (await self._kept.texts([action.answer])).get(action.answer)
             digest = hashlib.sha256((text or "").encode()).hexdigest()
+        except Exception:  # the schedule would wait for its run for good
+            _log.exception("read_answer_broke", task_id=action.task_id)
         self._inbox.post(
             inputs.AnswerRead(schedule_id=action.schedule_id, run_id=action.run_id, digest=digest)
         )

@@ -27,6 +27,17 @@ class Supervisor:
         _log.critical("side_task_ended", task=name, exc_info=next(iter(ended)).exception())
         return name
 
+    async def died_before(self, stop: asyncio.Event) -> bool:
+        """Wait for the order to stop, or for a side task's death; True when it was that."""
+        ordered = asyncio.create_task(stop.wait())
+        died = asyncio.create_task(self.watch())
+        await asyncio.wait((ordered, died), return_when=asyncio.FIRST_COMPLETED)
+        failed = died.done()
+        for task in (ordered, died):
+            task.cancel()
+            await asyncio.wait((task,))
+        return failed
+
     async def end(self, name: str) -> None:
         """End one side task and wait for it."""
         for task in [task for task, known in self._tasks.items() if known == name]:

@@ -19,6 +19,7 @@ from proto.ducklm.v1 import (
     conversations_pb2,
     profiles_pb2,
     projects_pb2,
+    schedules_pb2,
     skills_pb2,
     tasks_pb2,
 )
@@ -56,6 +57,8 @@ VALID: Mapping[str, message.Message] = {
     ),
     "Channels/Post": channels_pb2.PostRequest(origin=_ORIGIN, text="x"),
     "Channels/MoveChat": channels_pb2.MoveChatRequest(account="telegram:7", chat="1", to="2"),
+    "Schedules/Create": schedules_pb2.CreateScheduleRequest(text="x", when="0 9 * * *"),
+    "Schedules/Update": schedules_pb2.UpdateScheduleRequest(schedule_id="s", text="x"),
     "Channels/DecidePairing": channels_pb2.DecidePairingRequest(code="1", allow=True),
 }
 """A request that reaches what is behind the service; empty ones do for all other methods."""

@@ -66,6 +66,9 @@ def broken(fault: Fault) -> backend.Backend:
     def state() -> world.World:
         raise fault()
 
+    def zone() -> str:
+        raise fault()
+
     return backend.Backend(
         _BrokenInbox(fault),
         store,
@@ -80,6 +83,7 @@ def broken(fault: Fault) -> backend.Backend:
         history=store,
         rules=rules,
         state=state,
+        zone=zone,
     )
 
 

@@ -23,6 +23,7 @@ from tests.integration.rpc import (
     test_fields_files,
     test_fields_profiles,
     test_fields_projects,
+    test_fields_schedules,
     work,
 )
 
@@ -33,6 +34,7 @@ OTHERS = (
     test_fields_files,
     test_fields_profiles,
     test_fields_projects,
+    test_fields_schedules,
 )
 """The modules that cover fields too."""
 covers = covered.covers

@@ -214,7 +214,7 @@ BREAKS = {
     "approvals gone": "DELETE FROM approval",
     "behind the log": "UPDATE projection SET seq = seq - 1",
     "of another version": "UPDATE projection SET version = 99",
-    "told twice": "INSERT INTO projection VALUES (77, 1, 1, 1, 1, 1, 1, 1)",
+    "told twice": "INSERT INTO projection VALUES (77, 1, 1, 1, 1, 1, 1, 1, 1)",
 }
 
 

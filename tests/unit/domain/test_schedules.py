@@ -201,15 +201,19 @@ def test_a_run_moves_along_its_table_and_ends() -> None:
         ("late", "missed"),
         ("late", "skipped"),
         ("late", "running"),
+        ("scheduled", "failed"),
+        ("scheduled", "cancelled"),
         ("running", "waiting"),
+        ("running", "scheduled"),
+        ("running", "cancelled"),
         ("running", "done"),
         ("running", "failed"),
         ("waiting", "running"),
+        ("waiting", "scheduled"),
+        ("waiting", "cancelled"),
         ("waiting", "done"),
         ("waiting", "failed"),
         ("done", "delivered"),
-        ("failed", "running"),
-        ("failed", "delivered"),
     }
     assert set(schedules.MOVES) == set(schedules.RunState)
 

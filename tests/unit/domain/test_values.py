@@ -46,7 +46,7 @@ PLAIN_VALUES: list[type] = [
 UNITS = frozenset(
     ("inputs", "subscribers", "tasks", "rounds", "calls", "recoveries", "seconds")
     + ("bytes", "chars", "tokens", "exchanges", "events", "days", "grants", "uses")
-    + ("steps", "attempts", "retries", "profiles", "skills")
+    + ("steps", "attempts", "retries", "profiles", "skills", "schedules")
 )
 
 

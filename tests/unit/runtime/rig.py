@@ -23,8 +23,8 @@ from daemon.domain import (
 )
 from daemon.permission import command
 from daemon.runtime import (
+    alarm,
     bus,
-    clock,
     contents,
     effects,
     inbox,
@@ -38,6 +38,7 @@ from daemon.runtime import (
 )
 from daemon.storage import in_memory
 from tests import rules
+from tests.fakes import hand_alarm
 from tools import contract
 
 START_MS = 1_750_000_000_000
@@ -211,8 +212,9 @@ class Rig:
         current = await resume.load(self.store)
         bounds = self.rules.limits
         self.bus = bus.Bus(self.store, self.clock, current.head_seq, bounds.subscribers)
-        self.timers = clock.Timers(
+        self.timers = alarm.Timers(
             self.clock,
+            hand_alarm.HandAlarm(),
             lambda kind, subject: self.box.post(inputs.TimerFired(timer=kind, subject=subject)),
         )
         self.effects = effects.Effects(

@@ -1,8 +1,7 @@
-"""The small parts of the shell: inbox, timers, contents, supervisor, failpoints."""
+"""The small parts of the shell: inbox, contents, supervisor, failpoints."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 
 import pytest
 
@@ -87,93 +86,6 @@ class TestInbox:
         assert await inside == REPLY
         with pytest.raises(errors.Refusal, match="stopping"):
             await before
-
-
-class Ticking:
-    """Timers that run over a clock moved by hand."""
-
-    def __init__(self) -> None:
-        self.clock = rig.HandClock()
-        self.fired: list[str] = []
-        self.timers = clock.Timers(self.clock, lambda _, subject: self.fired.append(subject))
-
-    def set(
-        self,
-        subject: str,
-        after_ms: int,
-        kind: decisions.TimerKind = decisions.TimerKind.TASK_BUDGET,
-    ) -> None:
-        due_ms = rig.START_MS + after_ms
-        self.timers.set(decisions.SetTimer(timer=kind, subject=subject, due_ms=due_ms))
-
-    async def pass_ms(self, elapsed_ms: int) -> None:
-        """Move the clock, and let the timers look at it."""
-        self.clock.ms += elapsed_ms
-        self.set("look", 10**12)
-        await rig.settle()
-
-
-class TestTimers:
-    @pytest.fixture
-    async def ticking(self) -> AsyncIterator[Ticking]:
-        made = Ticking()
-        running = asyncio.create_task(made.timers.run())
-        yield made
-        running.cancel()
-        with suppress(asyncio.CancelledError):
-            await running
-
-    async def test_each_fires_once_at_its_time_in_order(self, ticking: Ticking) -> None:
-        for subject, after_ms in (("late", 200), ("soon", 100), ("later", 300)):
-            ticking.set(subject, after_ms)
-        await ticking.pass_ms(99)
-        assert ticking.fired == []
-        await ticking.pass_ms(101)
-        assert ticking.fired == ["soon", "late"]
-        await ticking.pass_ms(100)
-        await ticking.pass_ms(1000)
-        assert ticking.fired == ["soon", "late", "later"]
-
-    async def test_setting_again_replaces(self, ticking: Ticking) -> None:
-        ticking.set("task", 100)
-        ticking.set("task", 200)
-        await ticking.pass_ms(150)
-        assert ticking.fired == []
-        await ticking.pass_ms(50)
-        assert ticking.fired == ["task"]
-
-    async def test_kinds_are_apart(self, ticking: Ticking) -> None:
-        ticking.set("x", 100)
-        ticking.set("x", 100, decisions.TimerKind.APPROVAL_EXPIRY)
-        await ticking.pass_ms(100)
-        assert ticking.fired == ["x", "x"]
-
-    async def test_what_is_past_fires_at_once(self, ticking: Ticking) -> None:
-        ticking.set("past", -100)
-        await rig.settle()
-        assert ticking.fired == ["past"]
-
-    async def test_a_clock_that_goes_back_makes_it_wait(self, ticking: Ticking) -> None:
-        ticking.set("task", 100)
-        await ticking.pass_ms(-1000)
-        await ticking.pass_ms(1000)
-        assert ticking.fired == []
-        await ticking.pass_ms(100)
-        assert ticking.fired == ["task"]
-
-    async def test_it_wakes_by_itself_when_the_next_is_due(self) -> None:
-        fired = asyncio.Event()
-        system = clock.SystemClock()
-        timers = clock.Timers(system, lambda _, __: fired.set())
-        due_ms = system.now_ms() + 20
-        kind = decisions.TimerKind.TASK_BUDGET
-        timers.set(decisions.SetTimer(timer=kind, subject="x", due_ms=due_ms))
-        running = asyncio.create_task(timers.run())
-        async with asyncio.timeout(rig.PATIENCE_SECONDS):
-            await fired.wait()
-        assert system.now_ms() >= due_ms
-        running.cancel()
-        await asyncio.wait((running,))
 
 
 def test_the_real_clock_and_chance() -> None:
@@ -261,6 +173,21 @@ class TestSupervisor:
             assert not watching.done()
             die.set()
             assert await watching == "dies"
+
+    @pytest.mark.parametrize("dies", [True, False])
+    async def test_one_that_dies_before_the_order_to_stop_is_told(self, dies: bool) -> None:
+        die, stop = asyncio.Event(), asyncio.Event()
+
+        async def lives() -> None:
+            await die.wait()
+
+        async with supervisor.Supervisor() as watched:
+            watched.start("dies", lives())
+            waiting = asyncio.create_task(watched.died_before(stop))
+            await rig.settle()
+            assert not waiting.done()
+            (die if dies else stop).set()
+            assert await waiting is dies
 
     async def test_all_are_ended_with_the_block(self) -> None:
         ended: list[str] = []

@@ -80,6 +80,12 @@ class Store(in_memory.InMemoryStore):
         super().__init__()
         self.artifacts = self.kept = Artifacts()
         self.said: list[str] = []
+        self.unreadable = False
+
+    async def texts(self, content_ids: Sequence[ids.ContentId]) -> dict[ids.ContentId, str | None]:
+        if self.unreadable:
+            raise leak()
+        return await super().texts(content_ids)
 
     async def commit(
         self,
@@ -169,6 +175,7 @@ GATHER, MODEL = decisions.GatherContext.kind, decisions.CallModel.kind
 INSPECT, RUN = decisions.InspectCall.kind, decisions.CallTool.kind
 RELEASE, RECONCILE = decisions.ReleaseCall.kind, decisions.ReconcileCall.kind
 REVERT = decisions.RevertCommits.kind
+READ = decisions.ReadAnswer.kind
 UNAVAILABLE = errors.ModelFault(messages.ModelFaultKind.UNAVAILABLE, f"No {TEXT}, {SECRET!r}.")
 CASES = {
     "counting": Case(GATHER, _uncountable, S.FAILED, text=LONG),
@@ -276,10 +283,28 @@ async def test_a_history_that_breaks_tells_nothing(
 
 
 @pytest.mark.acceptance(24)
+async def test_an_answer_that_breaks_where_it_is_read_tells_nothing(
+    log: tuple[io.StringIO, redaction.Redactor],
+) -> None:
+    store = Store()
+    async with staged(log, Look(), store) as stage:
+        store.unreadable = True
+        read = decisions.ReadAnswer(
+            ids.ScheduleId("s"), ids.RunId("r"), ids.TaskId("task-1"), ids.ContentId("gone")
+        )
+        stage.runtime.effects.perform(read)
+        await rig.until(lambda: stage.faults() != [])
+        assert stage.traces() == []
+        (fault,) = stage.faults()
+        assert fault["event"] == "read_answer_broke"
+        assert fault["correlation_id"]
+
+
+@pytest.mark.acceptance(24)
 def test_every_action_is_broken_once(figures: Figures) -> None:
-    broken = {case.action for case in CASES.values()} | {RECONCILE, REVERT}
+    broken = {case.action for case in CASES.values()} | {RECONCILE, REVERT, READ}
     assert broken | NOTHING_TO_BREAK == {action.kind for action in get_args(decisions.Action)}
-    figures("handlers of the runtime that raised", len(CASES) + 3)
+    figures("handlers of the runtime that raised", len(CASES) + 4)
 
 
 @pytest.mark.acceptance(24)
