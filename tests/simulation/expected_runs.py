@@ -18,6 +18,7 @@ _How = schedules.WhenMissed
 class _Live:
     due_ms: int
     attempt: int
+    began_ms: int
     ends_ms: int | None = None
     """By elapsed time, where it works."""
     ends_wall_ms: int | None = None
@@ -70,15 +71,17 @@ class Expected:
             found.append((live.ends_ms, live.ends_ms + self.offset_ms, "end"))
         return min(found, default=None)
 
-    def starts_anew(self, elapsed_ms: int) -> None:
+    def starts_anew(self, elapsed_ms: int, killed: bool) -> None:
         """The daemon was gone until then; what ran begins anew."""
-        self.now_ms = elapsed_ms
-        if self.gone:
-            return
-        if self._live is not None and self._live.ends_ms is not None:
-            fate = self.wish.fate(self._live.due_ms, self._live.attempt)
-            self._live.ends_ms = elapsed_ms + fate.lasts_ms
-        self._look()
+        live, killed_ms, self.now_ms = self._live, self.now_ms, elapsed_ms
+        if live is not None and live.ends_ms is not None:
+            fate = self.wish.fate(live.due_ms, live.attempt)
+            live.ends_ms = elapsed_ms + fate.lasts_ms
+        lost = killed and live is not None and live.began_ms == killed_ms
+        if lost and live is not None and live.ends_wall_ms is not None:
+            live.ends_wall_ms = self._asks_until()  # it had begun, and had not asked
+        if not self.gone:
+            self._look()
 
     def pause(self) -> None:
         if not self.gone and not self.paused:
@@ -156,14 +159,16 @@ class Expected:
 
     def _begin(self, due_ms: int, attempt: int) -> None:
         self.runs += attempt == 1
-        self._live = _Live(due_ms, attempt)
+        self._live = _Live(due_ms, attempt, self.now_ms)
         if self.wish.kind is week_plan.Kind.ASKS:
-            seconds = self.wish.policy.approval_seconds or 0
-            self._live.ends_wall_ms = self._wall() + seconds * 1000
+            self._live.ends_wall_ms = self._asks_until()
             self.rows[due_ms] = _State.WAITING
         else:
             self._live.ends_ms = self.now_ms + self.wish.fate(due_ms, attempt).lasts_ms
             self.rows[due_ms] = _State.RUNNING
+
+    def _asks_until(self) -> int:
+        return self._wall() + (self.wish.policy.approval_seconds or 0) * 1000
 
     def _end(self) -> None:
         live, policy = self._live, self.wish.policy
@@ -173,7 +178,7 @@ class Expected:
             if live.attempt <= policy.retries.most:
                 pause_ms = policy.retries.backoff_seconds * 1000 * 2 ** (live.attempt - 1)
                 again = self._wall() + pause_ms
-                self._live = _Live(live.due_ms, live.attempt, again_wall_ms=again)
+                self._live = _Live(live.due_ms, live.attempt, self.now_ms, again_wall_ms=again)
                 self.rows[live.due_ms] = _State.SCHEDULED
                 return
             self.rows[live.due_ms] = _State.FAILED

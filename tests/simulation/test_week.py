@@ -48,18 +48,20 @@ async def live_through(seed: int, folder: Path) -> tuple[Table, Table]:
         await week.make(wish)
         expected.append(expected_runs.Expected(wish, week.elapsed_ms, week.offset_ms))
     for one in week_plan.happenings(seed):
-        moment = week_plan.BEGIN_MS + one.after_ms
-        if moment > week.elapsed_ms:
+        moment = max(week.elapsed_ms, week_plan.BEGIN_MS + one.after_ms)
+        if one.what is What.KILL:
+            await week.kill(moment)
+        else:
             await week.until(moment)
-            for schedule in expected:
-                schedule.until(moment)
+        for schedule in expected:
+            schedule.until(moment)
         await happen(week, expected, one)
     end = week_plan.BEGIN_MS + week_plan.WEEK_MS + 5 * week_plan.DAY_MS
     await week.until(end)
     for schedule in expected:
         schedule.until(end)
     became = await table(week)
-    await week.kill()
+    await week.stop()
     should = {
         (one.wish.number, due_ms): state for one in expected for due_ms, state in one.rows.items()
     }
@@ -73,11 +75,12 @@ async def happen(
 ) -> None:
     match one.what:
         case What.KILL | What.DRAIN:
-            await (week.kill() if one.what is What.KILL else week.stop())
+            if one.what is What.DRAIN:
+                await week.stop()
             week.elapsed_ms += one.value
             await week.start(clean=one.what is What.DRAIN)
             for schedule in expected:
-                schedule.starts_anew(week.elapsed_ms)
+                schedule.starts_anew(week.elapsed_ms, one.what is What.KILL)
                 schedule.until(week.elapsed_ms)
         case What.STEP:
             week.step(one.value)

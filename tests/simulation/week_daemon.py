@@ -42,6 +42,7 @@ class Hands:
         self._box = box
         self.due = alarm.DueTimes()
         self.promised: list[tuple[int, int, inputs.Input]] = []
+        self._promises = 0
         self.let_go = False
         """It performs nothing any more: the daemon is about to be killed."""
 
@@ -75,7 +76,8 @@ class Hands:
     ) -> None:
         wish, due_ms, attempt = self._week.run_of(task_id)
         fate = wish.fate(due_ms, attempt)
-        entry = (self._week.elapsed_ms + fate.lasts_ms, len(self.promised), _outcome(action, fate))
+        self._promises += 1
+        entry = (self._week.elapsed_ms + fate.lasts_ms, self._promises, _outcome(action, fate))
         heapq.heappush(self.promised, entry)
 
     def _inspected(self, site: decisions.CallSite) -> inputs.CallInspected:
@@ -164,8 +166,11 @@ class Week:
         await self._loop.checkpoint()
         await self._stack.aclose()
 
-    async def kill(self) -> None:
-        """End it in the middle: what is due was decided and kept, and nothing of it was begun."""
+    async def kill(self, elapsed_ms: int) -> None:
+        """End it just then: what is due was decided and kept, and nothing of it was begun."""
+        await self.until(elapsed_ms - 1)
+        self.elapsed_ms = elapsed_ms
+        self._show_clock()
         self._hands.let_go = True
         self._hands.give(self.elapsed_ms, self.elapsed_ms + self.offset_ms)
         await self._loop.finish(self._hands)
@@ -178,6 +183,8 @@ class Week:
 
     async def until(self, elapsed_ms: int) -> None:
         """Let time pass, from one thing that is due to the next."""
+        if elapsed_ms < self.elapsed_ms:
+            return
         while (due_ms := self._hands.next_ms(self.offset_ms)) is not None and due_ms <= elapsed_ms:
             self.elapsed_ms = max(self.elapsed_ms, due_ms)
             self._show_clock()

@@ -124,6 +124,7 @@ class What(Enum):
     """What the week does."""
 
     KILL = auto()
+    """At the very moment at which something may be due."""
     DRAIN = auto()
     """Both with a time in which there is no daemon: `value` milliseconds."""
     STEP = auto()
@@ -144,21 +145,23 @@ class Happening:
 
 
 def happenings(seed: int) -> Sequence[Happening]:
-    """Forty of them, in their order: starts anew, steps of the clock, and what people change."""
+    """Forty of them, in their order: starts anew, steps of the clock, and what people change.
+
+    All fall between two full minutes, but kills on one: what is due then has begun, or has not."""
     dice = random.Random(~seed)
     gone_ms = (0, 900, 61_000, 20 * MINUTE_MS, 3 * HOUR_MS, 9 * HOUR_MS)
     found = [
         *[(What.KILL, dice.choice(gone_ms)) for _ in range(12)],
         *[(What.DRAIN, dice.choice(gone_ms)) for _ in range(6)],
         *[(What.STEP, by * HOUR_MS) for by in (-1, 1, -1, 1, -24, 2)],
-        *[(What.STEP, by) for by in (-50 * SECOND_MS, 90 * SECOND_MS)],
+        *[(What.STEP, by) for by in (-MINUTE_MS, 2 * MINUTE_MS)],
         *[(What.PAUSE, dice.randrange(SCHEDULES)) for _ in range(6)],
         *[(What.RESUME, dice.randrange(SCHEDULES)) for _ in range(6)],
         *[(What.DELETE, dice.randrange(SCHEDULES)) for _ in range(2)],
     ]
-    moments = sorted(dice.sample(range(1, WEEK_MS // MINUTE_MS), len(found)))
+    moments = sorted(dice.sample(range(5, WEEK_MS // MINUTE_MS, 5), len(found)))
     dice.shuffle(found)
     return [
-        Happening(at * MINUTE_MS + 23_457, what, value)
+        Happening(at * MINUTE_MS + (-SECOND_MS if what is What.KILL else 23_457), what, value)
         for at, (what, value) in zip(moments, found, strict=True)
     ]
