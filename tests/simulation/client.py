@@ -121,6 +121,10 @@ class Client:
     def schedule(self, request: schedules_pb2.CreateScheduleRequest) -> schedules_pb2.Schedule:
         return self._schedules.Create(request, timeout=CALL_SECONDS, metadata=self._metadata)
 
+    def run_now(self, schedule_id: str, key: str) -> schedules_pb2.RunNowResponse:
+        request = schedules_pb2.RunNowRequest(schedule_id=schedule_id, client_key=key)
+        return self._schedules.RunNow(request, timeout=CALL_SECONDS, metadata=self._metadata)
+
     def runs(self, schedule_id: str) -> list[schedules_pb2.Run]:
         """All runs of a schedule, newest first."""
         found: list[schedules_pb2.Run] = []

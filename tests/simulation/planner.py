@@ -17,6 +17,8 @@ HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
 Run: TypeAlias = schedules_pb2.Run
 Policy: TypeAlias = schedules_pb2.SchedulePolicy
+BY_HAND = 0
+"""In place of the time of a run that nobody waited for."""
 LINES = (script.Line("Done.", repeat=True),)
 
 
@@ -119,7 +121,8 @@ def accounted(event: events_pb2.Event, schedule_id: str, ended: bool = False) ->
     run = event.schedule_run_ended if ended else event.schedule_run_started
     is_over = not (ended and event.schedule_run_ended.HasField("again_at"))
     if run.schedule_id == schedule_id and is_over:
-        return [int(run.run_id.rpartition(".")[2])]
+        due_ms = run.run_id.rpartition(".")[2]
+        return [int(due_ms) if due_ms.isdigit() else BY_HAND]
     return []
 
 

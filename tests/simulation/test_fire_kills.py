@@ -14,11 +14,17 @@ from tests.simulation import crashing_daemon, daemon_process, invariants, planne
 
 Policy = planner.Policy
 KILLS = 100
+READ = decisions.ReadAnswer.kind
 SOON_MS = 1500
 """So long before it is due the daemon is started: it is killed at its start, or when it fires."""
 MOST_HITS = 6
 ALL = Policy(missed=Policy.RUN_ALL, catch_up=100, grace_seconds=1, tell=Policy.ON_CHANGE)
-ACTIONS = (decisions.SetTimer, decisions.GatherContext, decisions.CallModel)
+ACTIONS = (
+    decisions.SetTimer,
+    decisions.GatherContext,
+    decisions.CallModel,
+    decisions.ReadAnswer,
+)
 POINTS = (
     failpoints.BEFORE_COMMIT,
     failpoints.AFTER_COMMIT,
@@ -94,3 +100,23 @@ def tasks_by_due(log: list[events_pb2.Event], schedule_id: str) -> dict[int, lis
             assert started.run_task_id in submitted
             found.setdefault(started.due_at.ToMilliseconds(), []).append(started.run_task_id)
     return found
+
+
+@pytest.mark.acceptance(2)
+@pytest.mark.parametrize("point", [failpoints.before(READ), failpoints.after(READ)])
+def test_an_answer_is_read_again_after_a_crash(
+    point: str, place: daemon_process.Place, daemons: daemon_process.Daemons, figures: Figures
+) -> None:
+    """The run's task has ended, and whether its answer is another was not kept."""
+    planning = planner.Planner(place, daemons)
+    daemon = planning.launch("--point", point)
+    assert daemon.serves()
+    schedule_id = planning.make("0 0 1 1 *", ALL).schedule_id
+    run_id = planning.api.run_now(schedule_id, "now").task_id
+    assert daemon.ended() == crashing_daemon.CRASHED
+    planning.start()
+    (run,) = planning.await_runs(schedule_id, 1)
+    assert (run.state, run.task_id) == (planner.Run.DONE, run_id)
+    kinds = [one.WhichOneof("kind") for one in planning.api.log()]
+    assert kinds.count("schedule_run_ended") == 1
+    figures("read again after", point)

@@ -149,7 +149,7 @@ def happenings(seed: int) -> Sequence[Happening]:
 
     All fall between two full minutes, but kills on one: what is due then has begun, or has not."""
     dice = random.Random(~seed)
-    gone_ms = (0, 900, 61_000, 20 * MINUTE_MS, 3 * HOUR_MS, 9 * HOUR_MS)
+    gone_ms = (0, 900, 61_000, 61_000, 20 * MINUTE_MS, 20 * MINUTE_MS, 3 * HOUR_MS, 9 * HOUR_MS)
     found = [
         *[(What.KILL, dice.choice(gone_ms)) for _ in range(12)],
         *[(What.DRAIN, dice.choice(gone_ms)) for _ in range(6)],
@@ -161,7 +161,11 @@ def happenings(seed: int) -> Sequence[Happening]:
     ]
     moments = sorted(dice.sample(range(5, WEEK_MS // MINUTE_MS, 5), len(found)))
     dice.shuffle(found)
-    return [
-        Happening(at * MINUTE_MS + (-SECOND_MS if what is What.KILL else 23_457), what, value)
-        for at, (what, value) in zip(moments, found, strict=True)
-    ]
+    told, free_ms = list[Happening](), 0
+    for at, (what, value) in zip(moments, found, strict=True):
+        begin_ms = max(at * MINUTE_MS, -(-free_ms // MINUTE_MS) * MINUTE_MS)
+        within_ms = -SECOND_MS if what is What.KILL else 23_457
+        told.append(Happening(begin_ms + within_ms, what, value))
+        gone_for_ms = value if what in (What.KILL, What.DRAIN) else 0
+        free_ms = begin_ms + gone_for_ms + 2 * MINUTE_MS
+    return told
