@@ -22,10 +22,13 @@ from proto.ducklm.v1 import (
     conversations_pb2_grpc,
     events_pb2_grpc,
     projects_pb2_grpc,
+    schedules_pb2_grpc,
     tasks_pb2_grpc,
 )
 
 UNARY_TIMEOUT_S: typing.Final = 20.0
+SEND_TIMEOUT_S: typing.Final = 120.0  # for all pieces of what is sent
+IDLE_TIMEOUT_S: typing.Final = 20.0  # for the next piece of a stream that has an end
 RECEIVE_LIMIT_BYTES: typing.Final = 32 * 1024 * 1024
 FIRST_PAUSE_S: typing.Final = 0.2
 PAUSE_LIMIT_S: typing.Final = 3.0
@@ -92,6 +95,7 @@ class Client:
         self.projects: _Any = projects_pb2_grpc.ProjectsStub(self._channel)
         self.artifacts: _Any = artifacts_pb2_grpc.ArtifactsStub(self._channel)
         self.channels: _Any = channels_pb2_grpc.ChannelsStub(self._channel)
+        self.schedules: _Any = schedules_pb2_grpc.SchedulesStub(self._channel)
         self.admin: _Any = admin_pb2_grpc.AdminStub(self._channel)
 
     async def call(
@@ -122,21 +126,41 @@ class Client:
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, PAUSE_LIMIT_S)
 
-    async def stream(self, method: Callable[..., _Any], request: object) -> AsyncGenerator[_Any]:
-        """What a stream brings until it ends or is closed; raises CallFault."""
+    async def stream(
+        self,
+        method: Callable[..., _Any],
+        request: object,
+        idle_s: float | None = IDLE_TIMEOUT_S,
+    ) -> AsyncGenerator[_Any]:
+        """What a stream brings until it ends or is closed; raises CallFault.
+
+        None as `idle_s` is for a stream that may have nothing to say for as long as it likes: that
+        the daemon is there still is found out by the channel's own probes.
+        """
         running = method(request, metadata=self._metadata)
         try:
-            async for one in running:
+            while True:
+                async with asyncio.timeout(idle_s):
+                    one = await running.read()
+                if one is aio.EOF:
+                    return
                 yield one
+        except TimeoutError:
+            raise CallFault(grpc.StatusCode.DEADLINE_EXCEEDED, "") from None
         except aio.AioRpcError as error:
             raise fault_of(error) from None
         finally:
             running.cancel()
 
-    async def send(self, method: Callable[..., _Any], pieces: AsyncIterator[_Any]) -> _Any:
+    async def send(
+        self,
+        method: Callable[..., _Any],
+        pieces: AsyncIterator[_Any],
+        timeout_s: float = SEND_TIMEOUT_S,
+    ) -> _Any:
         """Make a call that takes a stream; raises CallFault."""
         try:
-            return await method(pieces, metadata=self._metadata)
+            return await method(pieces, metadata=self._metadata, timeout=timeout_s)
         except aio.AioRpcError as error:
             raise fault_of(error) from None
 

@@ -230,6 +230,7 @@ DECIDE_LEFT_RETRY = "Left waiting: ducklm decide {id} retry|abandon, or /waiting
 GRANTS_NONE = "Nothing runs unasked but what only reads."
 GRANT_TITLE = "{id}  until {until}, {uses} times more, allowed by {by}:"
 GRANT_FOR = "for {principal}, in {folder}"
+GRANT_FOR_SCHEDULE = ", in runs of {id} alone"
 GRANT_GIVEN = "From now on it runs unasked. Take that back: ducklm grants revoke {id}"
 GRANT_ENDED = "{id} is taken back: its call asks again."
 SECRET_PROMPT = "Type {what}. It is not shown; Enter alone leaves it for later: "
@@ -272,6 +273,7 @@ CHAT_HELP = """\
 /steer [on|off]   whether what you say while a task runs joins it, or waits for its end
 /thoughts [on|off] whether what a model thinks before it speaks is shown
 /grants           list what you allowed always; /revoke ID takes one back
+/schedule …       what is done when it comes due: list, add, runs; /schedule --help
 /help             this list
 /quit             leave (also Ctrl-D, or Ctrl-C twice)
 Ctrl-C while a task runs cancels the task. A line that begins with // is sent with one / less."""
@@ -376,6 +378,115 @@ STATUS_MEMORY = "{megabytes} MB"
 STATUS_NO_ROLE = "no role"
 STATUS_SLOT = "{name}: {state} ({roles}; {tokens} tokens) {detail}"
 
+# --- schedules
+SCHEDULES_NONE = "Nothing is scheduled. Try: ducklm schedule add --help"
+SCHEDULE_UNKNOWN = (
+    "No schedule is called {given}, and no id ends so (4 characters or more). "
+    "See which there are: ducklm schedule list"
+)
+SCHEDULE_AMBIGUOUS = "{given} may be several: {choices}. Type more of the id's end."
+SCHEDULE_MISSED_UNKNOWN = (
+    "What becomes of missed runs must be skip, once (the newest runs late), "
+    "or all:10 (the newest 10 do)."
+)
+SCHEDULE_OVERLAP_UNKNOWN = "What is due while the run before goes on must be one of: {choices}."
+SCHEDULE_TELL_UNKNOWN = "Which results are told must be one of: {choices}."
+SCHEDULE_TO_MALFORMED = (
+    "Name the chat like telegram:BOT/CHAT or telegram:BOT/CHAT/TOPIC, all numbers; none is no chat."
+)
+SCHEDULE_PROMPT = "Is that right, shall it be kept? [y]es / [N]o: "
+SCHEDULE_NOT_SURE = "Nothing was kept, as nobody could say whether this is right: add --yes."
+SCHEDULE_NOT_KEPT = "Nothing was kept."
+SCHEDULE_NO_CHANGE = 'Say what is to be changed, such as --when "every day at 9"; see --help.'
+SCHEDULE_HINT_ALLOW = (
+    "If this command asks, each run waits for you. "
+    "Allow it for all of them: ducklm schedule allow {id}"
+)
+SCHEDULE_HINT_TO = "Results stand in ducklm schedule runs; --to sends them to a chat too."
+SCHEDULE_DELETE = "Delete {id} and end what goes on of it? [y/N] "
+SCHEDULE_DELETE_NOT_SURE = "It would be gone: say --yes."
+SCHEDULE_DELETED = "{id} is deleted; ducklm schedule runs still has its runs."
+SCHEDULE_REHEARSES = (
+    "Nothing runs now. “Always” lets each run of the schedule run what is shown, unasked."
+)
+SCHEDULE_REHEARSAL_LEFT = "To allow it for each run, add --always to ducklm approve."
+SCHEDULE_QUOTES = 'A quotation mark is not closed: /schedule add "every day at 8" "the text"'
+SCHEDULE = {
+    "id": "schedule",
+    "name": "name",
+    "when": "when",
+    "next": "next",
+    "note": "note",
+    "state": "state",
+    "allowed": "approval",
+    "missed": "if missed",
+    "overlap": "if busy",
+    "tell": "results",
+    "retries": "if it failed",
+    "pauses": "pauses after",
+    "runs": "runs",
+    "deadline": "at most",
+    "approval": "waits for yes",
+    "mode": "mode",
+    "folder": "project",
+    "profile": "profile",
+    "principal": "of",
+    "conversation": "conversation",
+}
+SCHEDULE_KINDS = {"AGENT": "text", "COMMAND": "command"}
+SCHEDULE_STATES = {"ACTIVE": "active", "PAUSED": "paused"}
+SCHEDULE_RULE = "{when} ({zone})"
+SCHEDULE_NO_NEXT = "not due"
+SCHEDULE_COMMAND = "command"
+SCHEDULE_COMMAND_ALLOWED = "command, allowed"
+SCHEDULE_FAILED = "failed {count} in a row"
+SCHEDULE_ALLOWED = "its runs may run it unasked"
+SCHEDULE_NOT_ALLOWED = "each run asks, unless it only reads"
+SCHEDULE_LIVE = "{state} ({task})"
+SCHEDULE_WAITING = "{count} behind it"
+SCHEDULE_MISSED = {
+    "SKIP": "left out; what is at most {grace} late still runs",
+    "RUN_ONCE": "the newest runs late; missed is what is more than {grace} late",
+    "RUN_ALL": "the newest {most} run late; missed is what is more than {grace} late",
+}
+SCHEDULE_OVERLAPS = {
+    "LEAVE_OUT": "left out while a run goes on",
+    "WAIT": "one waits for the run that goes on",
+}
+SCHEDULE_NO_CHAT = "in ducklm schedule runs alone"
+SCHEDULE_TELLS = {
+    "ALWAYS": "to {where}",
+    "ON_FAILURE": "of failures, to {where}",
+    "ON_CHANGE": "that differ from the one before, to {where}",
+    "NEVER": "not told; questions go to {where}",
+}
+SCHEDULE_RETRIES = "tried again {count} times, the first after {backoff}, then twice as long"
+SCHEDULE_PAUSES = "{count} failures in a row"
+SCHEDULE_RUNS_OF = "{runs} of {most}"
+NEVER = "never"
+RUN_STATES = {
+    "SCHEDULED": "retries",
+    "LATE": "due",
+    "MISSED": "missed",
+    "SKIPPED": "skipped",
+    "RUNNING": "running",
+    "WAITING": "waits",
+    "DONE": "done",
+    "FAILED": "failed",
+    "CANCELLED": "cancelled",
+    "DELIVERED": "delivered",
+}
+RUN_LATE = "{span} late"
+RUN_BY_HAND = "by hand"
+RUN_ATTEMPTS = "{count} attempts"
+RUN_BEGUN = "task {task}"
+RUNS_NONE = "No run yet."
+SPAN_SECONDS = "{seconds} s"
+SPAN_WHOLE_SECONDS = "{count} s"
+SPAN_MINUTES = "{count} min"
+SPAN_HOURS = "{count} h"
+SPAN_DAYS = "{count} d"
+
 # --- help
 HELP = """\
 Talk to DuckLM, the agent that runs on your machine.
@@ -474,3 +585,50 @@ HELP_TOKEN_LIST = "List tokens, newest first."
 HELP_TOKEN_REVOKED = "Also those that were revoked."
 HELP_TOKEN_REVOKE = "End a token for good; what is open under it ends too."
 HELP_TOKEN_NAMED = "Its name or its id."
+HELP_SCHEDULE = "What is to be done when it comes due: once, or again and again."
+HELP_SCHEDULE_LIST = "List schedules, the next one first."
+HELP_SCHEDULE_ADD = """\
+Keep a schedule: shows how WHEN was understood, with its next times, and asks.
+
+For example: ducklm schedule add "every weekday at 8" "What is new in these feeds?"
+"""
+HELP_SCHEDULE_SHOW = "Show one with all that is set."
+HELP_SCHEDULE_EDIT = (
+    "Change what is named here; the rest stays. Other times are shown and asked about."
+)
+HELP_SCHEDULE_PAUSE = "Pause one; a run that goes on does so."
+HELP_SCHEDULE_RESUME = "Let one go on. What would have been due meanwhile is not."
+HELP_SCHEDULE_PAUSE_ALL = "Pause all."
+HELP_SCHEDULE_RESUME_ALL = "Let all go on."
+HELP_SCHEDULE_RUN = "Begin a run now, beside its times."
+HELP_SCHEDULE_FOLLOW = "See it to its end, and be asked what it asks."
+HELP_SCHEDULE_STOP = "Cancel the run that goes on, and those behind it. Its next times stay."
+HELP_SCHEDULE_DELETE = "Take one away and end what goes on of it. Its runs stay listed."
+HELP_SCHEDULE_RUNS = "List what became of each run, newest first: of one schedule, or of all."
+HELP_SCHEDULE_ALLOW = (
+    "Have a command allowed for each of its runs: its card is shown, nothing runs."
+)
+HELP_SCHEDULE_ID = "Its id, the last 4 characters of that or more, or its name."
+HELP_SCHEDULE_WHEN = """\
+In words, a rule or cron: "in 20 minutes", "tomorrow at noon", "every weekday at 8", "every 2h",
+"every 3d at 09:30", "0 9 * * 1-5".
+"""
+HELP_SCHEDULE_TEXT = "What to say to the agent, or the command; - reads it from stdin."
+HELP_SCHEDULE_COMMAND = (
+    "The text is a shell command and no model is asked; else the agent is told it."
+)
+HELP_SCHEDULE_ZONE = "Whose clock counts, such as Europe/Berlin; else the daemon's."
+HELP_SCHEDULE_NAME = "What it is called; else the first words of the text."
+HELP_SCHEDULE_PROJECT = "By name or full path; without one, or with -, the daemon's own folder."
+HELP_SCHEDULE_PROFILE = "How its models work; - is the default again."
+HELP_MISSED = "What becomes of what was due while nothing could run it: once, unless you say so."
+HELP_GRACE = "So many seconds late is not missed yet: 60, unless you say so."
+HELP_OVERLAP = "What becomes of what is due while the run before goes on: skip, unless you say so."
+HELP_TELL = "Which results are sent to the chat."
+HELP_TO = "The chat for results and questions, such as telegram:BOT/CHAT; none is no chat."
+HELP_RETRIES = "Try a failed run so many times again."
+HELP_BACKOFF = "The first time after so many seconds, then twice as many each time."
+HELP_PAUSE_AFTER = "Pause it after so many failures in a row; 0 is never."
+HELP_MOST = "Over after so many runs; 0 is no limit."
+HELP_DEADLINE = "A run that takes more seconds has failed; 0 is no limit."
+HELP_APPROVAL = "Its questions wait so many seconds for an answer; 0 is as long as others."

@@ -23,13 +23,18 @@ class RunningBot:
     """One bot, which may be killed and started again."""
 
     def __init__(
-        self, daemon: running_daemon.RunningDaemon, telegram: server.Server, secret: str
+        self,
+        daemon: running_daemon.RunningDaemon,
+        telegram: server.Server,
+        secret: str,
+        address: str = "",
     ) -> None:
         self.daemon = daemon
         self.telegram = telegram
         self.world = telegram.world
         self.log = daemon.root / "bot.log"
         self._secret = secret
+        self._address = address or f"unix:{daemon.socket}"
         self.process: subprocess.Popen[bytes] | None = None
         self._log_start = 0
 
@@ -38,7 +43,7 @@ class RunningBot:
             "DUCKLM_TELEGRAM_TOKEN": server.TOKEN,
             "DUCKLM_TELEGRAM_API": self.telegram.url,
             "DUCKLM_BOT_TOKEN": self._secret,
-            "DUCKLM_ADDRESS": f"unix:{self.daemon.socket}",
+            "DUCKLM_ADDRESS": self._address,
         }
 
     def start(self) -> None:

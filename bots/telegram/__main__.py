@@ -16,7 +16,7 @@ import typing
 import grpc
 import structlog
 
-from bots import catalogue, client, commands, config, texts as common_texts
+from bots import catalogue, client, commands, config, schedule_words, texts as common_texts
 from bots.telegram import calls, config as settings, deliveries, lanes, polling, texts, updates
 from proto.ducklm.v1 import channels_pb2, common_pb2
 
@@ -27,7 +27,12 @@ END_S: typing.Final = 4.0
 NETWORK_PAUSE_S: typing.Final = 3.0
 FRAMES: typing.Final = 12  # of a fault's, the last
 MENU: typing.Final = "menu"
-WORDS: typing.Final = {"common": common_texts, "commands": commands, "telegram": texts}
+WORDS: typing.Final = {
+    "common": common_texts,
+    "commands": commands,
+    "schedules": schedule_words,
+    "telegram": texts,
+}
 
 _log = structlog.get_logger("bots.telegram")
 

@@ -15,6 +15,18 @@ from proto.ducklm.v1 import approvals_pb2, tasks_pb2
 _ID: typing.Final = re.compile(r"[a-z]{1,16}-[0-9a-f]{32}")
 _NAME: typing.Final = re.compile(r"[a-z_]{1,16}")
 _VALUE: typing.Final = re.compile(r"[A-Za-z0-9_-]{1,41}")
+_PAGE: typing.Final = re.compile(r"[0-9]{1,3}")
+ACTIONS: typing.Final = {
+    "show": "v",
+    "run": "r",
+    "stop": "s",
+    "pause": "p",
+    "resume": "c",
+    "runs": "h",
+    "allow": "a",
+    "delete": "d",  # asks once more
+    "erase": "x",
+}
 
 _ANSWERS: typing.Final = {
     "o": approvals_pb2.ALLOW_ONCE,
@@ -27,6 +39,7 @@ _DECISIONS: typing.Final = {
     "x": tasks_pb2.ABANDON,
     "r": tasks_pb2.RETRY,
 }
+_ACTIONS_BACK: typing.Final = {letter: action for action, letter in ACTIONS.items()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +92,30 @@ class Setting:
     value: str
 
 
-Press = Answer | Decide | Pair | Feedback | Whole | Menu | Setting
+@dataclasses.dataclass(frozen=True)
+class Draft:
+    """Whether a schedule is kept as it was read; the draft is an artifact."""
+
+    keeps: bool
+    artifact_id: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Schedules:
+    """A page of the list of schedules."""
+
+    page: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Schedule:
+    """Something with a schedule."""
+
+    action: str  # of ACTIONS
+    schedule_id: str
+
+
+Press = Answer | Decide | Pair | Feedback | Whole | Menu | Setting | Draft | Schedules | Schedule
 
 
 def data(press: Press) -> str:
@@ -96,14 +132,23 @@ def data(press: Press) -> str:
         case Feedback():
             return f"f:{'y' if press.good else 'n'}:{press.task_id}"
         case Whole():
-            digest = base64.urlsafe_b64encode(bytes.fromhex(press.artifact_id))
-            return f"w:o:{digest.decode().rstrip('=')}"
+            return f"w:o:{_short(press.artifact_id)}"
         case Menu():
             return f"m:{press.name}:"
         case Setting():
             return f"s:{press.name}:{press.value}"
+        case Draft():
+            return f"k:{'y' if press.keeps else 'n'}:{_short(press.artifact_id)}"
+        case Schedules():
+            return f"l:p:{press.page}"
+        case Schedule():
+            return f"t:{ACTIONS[press.action]}:{press.schedule_id}"
         case _:
             typing.assert_never(press)
+
+
+def _short(artifact_id: str) -> str:
+    return base64.urlsafe_b64encode(bytes.fromhex(artifact_id)).decode().rstrip("=")
 
 
 def _letter(known: typing.Mapping[str, int], number: int) -> str:
@@ -126,6 +171,13 @@ def read(given: str) -> Press | None:
         case "w" if name == "o":
             digest = _digest(value)
             return Whole(digest) if digest else None
+        case "k" if name in ("y", "n"):
+            digest = _digest(value)
+            return Draft(name == "y", digest) if digest else None
+        case "l" if name == "p" and _PAGE.fullmatch(value):
+            return Schedules(int(value))
+        case "t" if name in _ACTIONS_BACK and _ID.fullmatch(value):
+            return Schedule(_ACTIONS_BACK[name], value)
         case "m" if _NAME.fullmatch(name) and not value:
             return Menu(name)
         case "s" if _NAME.fullmatch(name) and _VALUE.fullmatch(value):

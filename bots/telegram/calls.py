@@ -21,6 +21,7 @@ from bots.telegram import outgoing
 CALL_S: typing.Final = 20.0
 FILE_S: typing.Final = 120.0
 POLL_MARGIN_S: typing.Final = 5.0
+ALONE_S: typing.Final = 120.0  # longer than a poll, and than what is tried again waits
 FILE_BYTES: typing.Final = 20 * 1024 * 1024  # what the Bot API hands out
 # A poll waits long, so a connection that is dead without a word is found out by probes: after 11 s.
 PROBES: typing.Final = {
@@ -99,7 +100,12 @@ class Unauthorized(Fault):
 
 
 class Unreachable(Fault):
-    """No answer: nobody knows whether the call went through."""
+    """No answer: nobody knows whether the call went through.
+
+    `alone` where other calls were answered within the last ALONE_S: it is not all of Telegram.
+    """
+
+    alone = False
 
 
 class Odd(Fault):
@@ -126,7 +132,9 @@ def fault_of(error: exceptions.TelegramAPIError) -> Fault:
             return Gone(said)
         case exceptions.TelegramEntityTooLarge():  # of aiogram's network errors, but it stays so
             return Refused(said)
-        case exceptions.TelegramNetworkError() | exceptions.TelegramServerError():
+        case exceptions.TelegramServerError():
+            return Unreachable(said)
+        case exceptions.TelegramNetworkError():
             return Unreachable(type(error).__name__)
         case exceptions.TelegramBadRequest() | exceptions.TelegramNotFound():
             if any(one.lower() in said.lower() for one in _GONE):
@@ -145,6 +153,7 @@ class Calls:
         place = TelegramAPIServer.from_base(server)
         self._bot = Bot(token, session=AiohttpSession(api=place, timeout=CALL_S))
         self._receiving = Bot(token, session=_Probed(api=place, timeout=CALL_S))
+        self._answered_s = -ALONE_S
 
     @property
     def account(self) -> str:
@@ -163,7 +172,17 @@ class Calls:
         self, method: TelegramMethod[_R], timeout_s: float = CALL_S, through: Bot | None = None
     ) -> _R:
         bot = through or self._bot
-        return await _guarded(lambda: bot(method, request_timeout=int(timeout_s)), timeout_s)
+        loop = asyncio.get_running_loop()
+        try:
+            result = await _guarded(lambda: bot(method, request_timeout=int(timeout_s)), timeout_s)
+        except Unreachable as fault:
+            fault.alone = loop.time() - self._answered_s < ALONE_S
+            raise
+        except Fault:
+            self._answered_s = loop.time()
+            raise
+        self._answered_s = loop.time()
+        return result
 
     async def _done(self, method: TelegramMethod[_R], timeout_s: float = CALL_S) -> None:
         """Make a call whose answer says nothing but that it went through."""

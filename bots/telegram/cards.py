@@ -32,18 +32,22 @@ class Shown:
     document: outgoing.Document | None = None
 
 
-def approval(given: approvals_pb2.Approval, zone: datetime.tzinfo | None) -> Shown:
-    """The card of an approval; without buttons once it is decided."""
+def approval(
+    given: approvals_pb2.Approval, zone: datetime.tzinfo | None, schedule: str = ""
+) -> Shown:
+    """The card of an approval; without buttons once it is decided. `schedule` is the name of the
+    one whose run asks."""
     body = _exact(given.card)
     foot = _foot(given, zone)
-    parts = [_title(given), rendering.marked(body, "pre"), *_said(given, _ALL, _ALL), foot]
+    title = _title(given, schedule)
+    parts = [title, rendering.marked(body, "pre"), *_said(given, _ALL, _ALL), foot]
     text = rendering.joined(parts, "\n")
     long = outgoing.units(body) > CARD_UNITS or outgoing.units(text.text) > outgoing.TEXT_UNITS
     document = None
     if long:
         file = "\n".join([body, *(one.text for one in _said(given, _ALL, _ALL))])
         said = _said(given, LINE_CHARACTERS, REASONS)
-        text = rendering.joined([_title(given), *_shortened(body, file), *said, foot], "\n")
+        text = rendering.joined([title, *_shortened(body, file), *said, foot], "\n")
         document = outgoing.Document(texts.CARD_FILE, file.encode())
     if given.status != approvals_pb2.PENDING:
         return Shown(text)
@@ -56,8 +60,11 @@ def _exact(text: str) -> str:
     return _NOT_KEPT.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", spelled)
 
 
-def _title(given: approvals_pb2.Approval) -> outgoing.Text:
+def _title(given: approvals_pb2.Approval, schedule: str) -> outgoing.Text:
     title = texts.CARD_TITLE.format(tool=render.one_line(given.tool, LINE_CHARACTERS))
+    if schedule:
+        name = render.one_line(schedule, LINE_CHARACTERS)
+        title = f"{title}\n{texts.CARD_SCHEDULE.format(name=name)}"
     return rendering.inert(rendering.marked(title, "bold"))
 
 
@@ -82,9 +89,9 @@ def _foot(given: approvals_pb2.Approval, zone: datetime.tzinfo | None) -> outgoi
     return rendering.plain(texts.CARD_EXPIRES.format(at=expires))
 
 
-def announced(given: approvals_pb2.Approval) -> outgoing.Text:
+def announced(given: approvals_pb2.Approval, schedule: str = "") -> outgoing.Text:
     """What stands there until the card does: nothing to press yet."""
-    return rendering.joined([_title(given), outgoing.Text(texts.STARTING)], " ")
+    return rendering.joined([_title(given, schedule), outgoing.Text(texts.STARTING)], " ")
 
 
 def _shortened(body: str, file: str) -> list[outgoing.Text]:
@@ -173,11 +180,14 @@ def _pairing(person: channels_pb2.Person) -> outgoing.Text:
 
 def _waiting(given: channels_pb2.Delivery) -> outgoing.Text:
     task = given.task
-    name = render.one_line(task.text, 60)
+    name = render.one_line(given.run.name or task.text, 60)
+    is_run = bool(given.run.name)
     if not given.waits:
-        return rendering.plain(texts.WAITED.format(task=name))
+        pattern = texts.RUN_WAITED if is_run else texts.WAITED
+        return rendering.plain(pattern.format(task=name))
     state = render.state_line(task.state, task.reason)
-    parts = [rendering.plain(texts.WAITS.format(task=name, state=state))]
+    pattern = texts.RUN_WAITS if is_run else texts.WAITS
+    parts = [rendering.plain(pattern.format(task=name, state=state))]
     rows: list[tuple[outgoing.Button, ...]] = []
     give_up = _button(texts.ABANDON, buttons.Decide(tasks_pb2.ABANDON))
     if task.state == common_pb2.AWAITING_SECRET:

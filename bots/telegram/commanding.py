@@ -5,7 +5,7 @@ import contextlib
 import typing
 
 from bots import client, commands, presenter, render, views
-from bots.telegram import buttons, outgoing, replies, texts
+from bots.telegram import buttons, outgoing, replies, scheduling, texts
 from proto.ducklm.v1 import (
     admin_pb2,
     approvals_pb2,
@@ -20,6 +20,8 @@ from proto.ducklm.v1 import (
 LISTED: typing.Final = 10
 DIFF_CHARS: typing.Final = 3000
 PAGE_EVENTS: typing.Final = 500
+PAGE_APPROVALS: typing.Final = 200
+APPROVALS_LISTED: typing.Final = 50
 MODES: typing.Final = {
     "plan": common_pb2.PLAN,
     "build": common_pb2.BUILD,
@@ -66,6 +68,7 @@ class Commanding:
             "export": self._export,
             "undo": self._undo,
             "settings": self._settings,
+            "schedule": scheduling.Scheduling(self._daemon, self._chat).do,
         }
         await handlers[command.name](command.argument)
 
@@ -146,16 +149,24 @@ class Commanding:
         await self._chat.say("\n".join(lines) or texts.NO_TASKS)
 
     async def _approvals(self, _: str) -> None:
-        request = approvals_pb2.ListApprovalsRequest(page=common_pb2.Page(size=50))
-        page = await self._daemon.call(self._daemon.approvals.List, request)
         names = {task.task_id: task.text for task in self._look.live_tasks}
-        lines = [
-            texts.APPROVAL_LINE.format(
-                tool=one.tool, text=render.one_line(names.get(one.task_id, ""), 60)
-            )
-            for one in page.approvals
-            if self._look.owner or one.conversation_id == self._look.conversation_id
-        ]
+        lines: list[str] = []
+        page = common_pb2.Page(size=PAGE_APPROVALS)
+        while True:
+            request = approvals_pb2.ListApprovalsRequest(page=page)
+            found = await self._daemon.call(self._daemon.approvals.List, request)
+            lines += [
+                texts.APPROVAL_LINE.format(
+                    tool=one.tool, text=render.one_line(names.get(one.task_id, ""), 60)
+                )
+                for one in found.approvals
+                if self._look.owner or one.conversation_id == self._look.conversation_id
+            ]
+            page.token = found.next_page_token
+            if not page.token or len(lines) > APPROVALS_LISTED:
+                break
+        if len(lines) > APPROVALS_LISTED:
+            lines[APPROVALS_LISTED:] = [texts.APPROVALS_MORE]
         await self._chat.say("\n".join(lines) or texts.NO_APPROVALS)
 
     async def _mode(self, argument: str) -> None:

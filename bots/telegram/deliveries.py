@@ -25,7 +25,13 @@ from bots.telegram import (
     rendering,
     texts,
 )
-from proto.ducklm.v1 import approvals_pb2, artifacts_pb2, channels_pb2, events_pb2
+from proto.ducklm.v1 import (
+    approvals_pb2,
+    artifacts_pb2,
+    channels_pb2,
+    events_pb2,
+    schedules_pb2,
+)
 
 AGAIN_S: typing.Final = 1.0
 TRIES: typing.Final = 5  # of one that broke; each pause is twice the one before
@@ -63,7 +69,7 @@ class Deliveries:
             while True:
                 try:
                     request = channels_pb2.DeliveriesRequest()
-                    stream = self._daemon.stream(self._daemon.channels.Deliveries, request)
+                    stream = self._daemon.stream(self._daemon.channels.Deliveries, request, None)
                     async with contextlib.aclosing(stream) as deliveries:
                         async for one in deliveries:
                             lost = False
@@ -196,7 +202,7 @@ class Deliveries:
             await self._report(actor, given, channels_pb2.Delivery.SHOWN)
             return
         done = await self._done(given)
-        final = finals.final(given.task, done)
+        final = finals.final(given.task, done, _run(given))
         parts, document = final.parts, final.document
         took = given.task.updated_at.ToDatetime() - given.task.created_at.ToDatetime()
         if given.kind == channels_pb2.Delivery.SCHEDULE or took.total_seconds() > NEW_MESSAGE_S:
@@ -252,10 +258,10 @@ class Deliveries:
     # --- cards and notices
 
     async def _card(self, actor: "_Actor", given: _D) -> None:
-        card = cards.approval(given.approval, self._zone)
+        card = cards.approval(given.approval, self._zone, given.run.name)
         pending = given.approval.status == approvals_pb2.PENDING
         if pending and not actor.messages:  # its buttons are to stand where the daemon knows them
-            announced = cards.announced(given.approval)
+            announced = cards.announced(given.approval, given.run.name)
             actor.messages = [await self._send(given, announced, _Urgency.CARD)]
             await self._report(actor, given, channels_pb2.Delivery.SENT)
         if card.document is not None:  # nobody can press before all can be read
@@ -378,3 +384,8 @@ async def _first(*waits: Coroutine[object, object, object]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
     for task in done:
         task.result()
+
+
+def _run(given: _D) -> schedules_pb2.Run | None:
+    """The run whose end it shows."""
+    return given.run if given.kind == channels_pb2.Delivery.SCHEDULE else None

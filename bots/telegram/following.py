@@ -6,6 +6,7 @@ stream is resumed after the last event. Never sends anything itself.
 
 import asyncio
 import contextlib
+import datetime
 import typing
 from collections.abc import Awaitable, Callable
 
@@ -25,6 +26,7 @@ class Following:
     def __init__(self, daemon: client.Client, given: channels_pb2.Delivery, thoughts: bool) -> None:
         self._daemon = daemon
         self._task_id = given.task.task_id
+        self._begun = given.task.created_at.ToDatetime(datetime.UTC)
         self._presenter = presenter.Presenter(given.seq - 1)
         self._preview = previews.Preview(thoughts)
         self._shown = outgoing.Text("")
@@ -32,7 +34,8 @@ class Following:
     async def run(self, edit: Edit) -> None:
         """Follow and edit until the task ends; then the end is shown by others."""
         listening = asyncio.create_task(self._listen(), name="follow")
-        began_s = self._now_s()
+        age = datetime.datetime.now(datetime.UTC) - self._begun
+        began_s = self._now_s() - max(0.0, age.total_seconds())  # clocks of two machines may differ
         try:
             while True:
                 text = self._preview.text(int(1000 * (self._now_s() - began_s)))
@@ -55,7 +58,7 @@ class Following:
             request = events_pb2.SubscribeRequest(
                 task_id=self._task_id, after_seq=self._presenter.last_seq
             )
-            stream = self._daemon.stream(self._daemon.events.Subscribe, request)
+            stream = self._daemon.stream(self._daemon.events.Subscribe, request, None)
             try:
                 async with contextlib.aclosing(stream) as updates:
                     async for update in updates:

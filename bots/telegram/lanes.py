@@ -3,6 +3,7 @@
 Answers for: that cards and ends go before progress, that of progress only the newest is sent, that
 no call is made to a chat that Telegram has banned for a while, and that other chats go on
 meanwhile. A call that got no answer is made again: whoever asks for one must be able to bear that.
+One that alone gets none, while others do, is given up in the end, and the lane goes on.
 """
 
 import asyncio
@@ -17,6 +18,8 @@ from bots.telegram import calls, pacing
 IDLE_S: typing.Final = 60.0
 FIRST_PAUSE_S: typing.Final = 0.5
 PAUSE_LIMIT_S: typing.Final = 10.0
+FAILING_TRIES: typing.Final = 20  # of a call that alone gets no answer, and for how long
+FAILING_S: typing.Final = 300.0
 
 _R = typing.TypeVar("_R")
 
@@ -47,6 +50,7 @@ class _Job:
         self.call = call
         self.result: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         self.failures = 0
+        self.failing_since_s = 0.0
 
 
 class _Lane:
@@ -97,7 +101,8 @@ class Lanes:
 
         Raises:
             Superseded: something newer with the same key is sent instead.
-            calls.Fault: Telegram refused it; never TooMany or Unreachable.
+            calls.Fault: Telegram refused it; never TooMany, and Unreachable only where this call
+                alone got no answer, in FAILING_TRIES tries over FAILING_S.
         """
         at = (chat, topic)
         lane = self._lanes.setdefault(at, _Lane(chat))
@@ -172,11 +177,22 @@ class Lanes:
                 chat.ban(self._now_s(), error.retry_after_s)
                 self._again(lane, job)
             case calls.Unreachable():
-                job.failures += 1
+                if self._is_hopeless(job, error):
+                    _fail(job, error)
+                    return
                 await asyncio.sleep(min(FIRST_PAUSE_S * 2**job.failures, PAUSE_LIMIT_S))
                 self._again(lane, job)
             case _:
                 _fail(job, error)
+
+    def _is_hopeless(self, job: _Job, error: calls.Unreachable) -> bool:
+        """Whether a call that failed once more is not to be made again."""
+        now_s = self._now_s()
+        if not job.failures:
+            job.failing_since_s = now_s
+        job.failures += 1
+        is_long = now_s - job.failing_since_s >= FAILING_S
+        return error.alone and is_long and job.failures >= FAILING_TRIES
 
     def _again(self, lane: _Lane, job: _Job) -> None:
         """Put a job back, unless something newer has come meanwhile."""

@@ -1,34 +1,56 @@
-"""Takes updates from Telegram, in order, and confirms each only once the daemon has taken it.
+"""Takes updates from Telegram, and confirms each only once the daemon has taken it.
 
 Answers for: that nothing is lost or answered twice whatever stops (each write has the update's
 number as its key), that receiving goes on soon after the network is back, that one update which
 breaks the program stops no other, and that people hear once when the daemon is away.
 
-Messages with files are handled aside, since files take their time: what comes after them in their
-chat waits for them, but for /stop, and nothing else does.
+Each chat and topic has a chain of its own: what comes there is handled in order, and nothing waits
+for another chat. Presses go beside it, in order for each message with buttons; /stop is heard at
+once, and again in its turn for what was begun by what came before it. What is slow or fails stays
+in its chain and is tried again until it is over.
+
+Telegram is the inbox and shows no more than UNCONFIRMED updates from the first that is not over:
+where so many came, the rest waits there until that one is over, and none of it is lost. But one
+that alone holds up all others for HELD_S, while the daemon answers, is given up, and that is told.
 """
 
 import asyncio
+import dataclasses
 import typing
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 
 import structlog
 from aiogram import types
 
 from bots import client, commands
-from bots.telegram import calls, lanes, outgoing, pressing, talking, texts, updates
+from bots.telegram import buttons, calls, lanes, outgoing, pressing, talking, texts, updates
 from proto.ducklm.v1 import channels_pb2, common_pb2
 
 NETWORK_PAUSE_S: typing.Final = 2.0
 LOST_POLL_S: typing.Final = 3  # a try while the network is away: it is soon over and made anew
 CONFLICT_PAUSE_S: typing.Final = 30.0
-AWAY_PAUSE_S: typing.Final = 1.0
+AGAIN_S: typing.Final = 1.0  # before an update is tried again that the daemon did not take
 EMPTY_S: typing.Final = 0.2
-ASIDE_S: typing.Final = 0.3  # between looks for what is new while something is handled aside
+BUSY_POLL_S: typing.Final = 0.3  # between looks for what is new while something is handled
 SETTLE_S: typing.Final = 0.5  # in which the rest of an album comes
-FILES_AT_ONCE: typing.Final = 3
+HELD_S: typing.Final = 30.0  # for which one may hold up what Telegram does not show yet
+UNCONFIRMED: typing.Final = 100  # what Telegram shows at most from the first that is not over
 _STOP: typing.Final = commands.Command("stop")
 _log = structlog.get_logger(__name__)
+
+_Tasks: typing.TypeAlias = set[asyncio.Task[None]]
+
+
+@dataclasses.dataclass
+class _Job:
+    """An update, or all that came of an album. `grew_s` is when the last part of it came."""
+
+    number: int
+    incoming: updates.Incoming
+    grew_s: float
+    before: _Tasks  # what it comes after
+    decided: _Tasks  # presses before it that may let somebody in
+    task: asyncio.Task[None] = dataclasses.field(init=False)
 
 
 class Polling:
@@ -47,18 +69,14 @@ class Polling:
         self._lanes = sending
         self._bot = bot
         self._poll_s = poll_s
-        self._talking = talking.Talking(daemon, api, bot)
+        self._talking = talking.Talking(daemon, api, sending, bot)
         self._pressing = pressing.Pressing(daemon, api, sending)
         self._next_number = 0  # of updates that never came yet
-        self._waiting: set[int] = set()  # came, and are to be handled, again perhaps
-        self._done: set[int] = set()  # not confirmed yet, since one before them is not done
-        self._aside: dict[int, asyncio.Task[bool]] = {}
-        self._newest: dict[str, asyncio.Task[bool]] = {}  # of each chat, what is aside
-        self._files = asyncio.Semaphore(FILES_AT_ONCE)
-        self._unsettled = 0
-        self._away = False
+        self._came: set[int] = set()  # and is not confirmed yet
+        self._open: dict[int, _Job] = {}  # of these, what is not over
+        self._newest: dict[tuple[str, str], asyncio.Task[None]] = {}  # of each chain
+        self._albums: dict[updates.Album, _Job] = {}  # those that still wait for more of them
         self._lost = False
-        self._told: set[str] = set()
         self._conflicting = False
         self._notes: set[asyncio.Task[None]] = set()
 
@@ -72,34 +90,53 @@ class Polling:
             while True:
                 await self._once()
         finally:
-            aside = tuple(self._aside.values())
-            for task in aside:
+            running = self._running()
+            for task in running:
                 task.cancel()
-            await asyncio.gather(*aside, return_exceptions=True)
+            await asyncio.gather(*running, return_exceptions=True)
 
     async def _once(self) -> None:
-        began_s = asyncio.get_running_loop().time()
+        began_s = self._now_s()
         found = await self._next()
-        if found:
-            await self._take(found)
-        elif asyncio.get_running_loop().time() - began_s < EMPTY_S:
+        for number, update in found:
+            if number not in self._came:
+                self._take(number, self._read(update))
+        if len(self._came) >= UNCONFIRMED and self._open:
+            await self._wait_for_the_first()
+        elif self._open:
+            await asyncio.wait(self._running(), timeout=BUSY_POLL_S)
+        elif not found and self._now_s() - began_s < EMPTY_S:
             await asyncio.sleep(EMPTY_S)  # a server that does not hold the request
-        if self._aside:
-            await asyncio.wait(self._aside.values(), timeout=ASIDE_S)
-        if self._away:
-            await asyncio.sleep(AWAY_PAUSE_S)
 
-    def _offset(self) -> int:
-        """The first update that is not done: those before it are confirmed."""
-        return min([self._next_number, *self._waiting, *self._aside])
+    async def _wait_for_the_first(self) -> None:
+        """Wait for what holds up all others, since nothing new comes before; not for ever."""
+        first = self._open[min(self._open)]
+        await asyncio.wait([first.task], timeout=HELD_S)
+        if first.task.done():
+            return
+        probe = channels_pb2.GetCursorRequest(name="probe")
+        try:
+            await self._daemon.call(self._daemon.channels.GetCursor, probe)
+        except client.CallFault:  # it is the daemon that is away, for everybody
+            return
+        _log.error("update_given_up", kind=type(first.incoming).__name__)
+        first.task.cancel()
+        self._tell(first.incoming, texts.GIVEN_UP, texts.GIVEN_UP)
+        await asyncio.wait([first.task])
+
+    def _running(self) -> _Tasks:
+        return {job.task for job in self._open.values()}
+
+    def _now_s(self) -> float:
+        return asyncio.get_running_loop().time()
 
     async def _next(self) -> list[calls.Numbered]:
         """The next updates; none after a pause where they cannot be had now."""
         poll_s = min(self._poll_s, LOST_POLL_S) if self._lost else self._poll_s
-        offset = self._offset()
-        self._done = {one for one in self._done if one >= offset}
+        offset = min([self._next_number, *self._open])  # those before it are confirmed
+        self._came = {one for one in self._came if one >= offset}
         try:
-            found = await self._api.updates(offset, 0 if self._away or self._aside else poll_s)
+            found = await self._api.updates(offset, 0 if self._open else poll_s)
         except calls.Unauthorized:
             raise
         except calls.Conflict:
@@ -133,161 +170,132 @@ class Polling:
         except calls.Fault:
             return False
 
-    async def _take(self, found: Sequence[calls.Numbered]) -> None:
-        """Handle updates in order, up to the first that the daemon does not take now."""
-        known = self._done | self._aside.keys()
-        read = [(number, self._read(one)) for number, one in found if number not in known]
-        self._waiting = {number for number, _ in read}
-        self._next_number = max(self._next_number, found[-1][0] + 1)
-        for _, incoming in read:
-            if isinstance(incoming, updates.Press) and incoming.press_id not in self._told:
-                self._pressing.expect(incoming.press_id)
-        albums = updates.merged(read)
-        settled = self._settled(albums)
-        for index, (numbers, incoming) in enumerate(settled):
-            if not self._goes_aside(numbers, incoming) and not await self._try(numbers, incoming):
-                if self._away:
-                    for _, waiting in settled[index:]:
-                        self._tell_away(waiting)
-                return
-        if len(settled) < len(albums):
-            await asyncio.sleep(SETTLE_S)
-
-    def _settled(self, found: Sequence[updates.Numbered]) -> Sequence[updates.Numbered]:
-        """What can be handled now: an album only once no more of it came for a moment."""
-        open_at = updates.open_album(found)
-        last = max((numbers[-1] for numbers, _ in found), default=0)
-        if open_at is None or last == self._unsettled:
-            return found
-        self._unsettled = last
-        return found[:open_at]
-
     def _read(self, update: types.Update | None) -> updates.Incoming:
         if update is None:
             return updates.Ignored("of a kind that is not known here")
         return updates.read(update, self._bot)
 
-    async def _try(self, numbers: Sequence[int], incoming: updates.Incoming) -> bool:
-        """Handle an update; says whether that is over, or to be done again."""
-        over = await self._is_over(incoming, f"telegram:{self._bot.account}:{numbers[0]}")
-        if over:
-            self._done.update(numbers)
-            self._waiting.difference_update(numbers)
-        return over
+    def _take(self, number: int, incoming: updates.Incoming) -> None:
+        """Put an update at the end of its chain, or to the album that it is a part of."""
+        self._came.add(number)
+        self._next_number = max(self._next_number, number + 1)
+        if isinstance(incoming, updates.Ignored):
+            return
+        if isinstance(incoming, updates.Press):
+            self._pressing.expect(incoming.press_id)
+        album = updates.album(incoming)
+        job = self._albums.get(album) if album is not None else None
+        if job is not None:
+            job.incoming = updates.joined(job.incoming, incoming)
+            job.grew_s = self._now_s()
+        else:
+            job = self._begin(number, incoming)
+        if album is not None:
+            self._albums[album] = job
+        self._open[number] = job
+        job.task.add_done_callback(lambda _: self._open.pop(number))
 
-    async def _is_over(self, incoming: updates.Incoming, key: str) -> bool:
+    def _begin(self, number: int, incoming: updates.Incoming) -> _Job:
+        chains = _chains(incoming)
+        before = {self._newest[one] for one in chains if one in self._newest}
+        decided: _Tasks = set()
+        if isinstance(incoming, updates.Message):  # a setting that was pressed before counts for it
+            before |= self._pressed(lambda press: _same(press.origin, incoming.origin))
+            decided = self._pressed(
+                lambda press: isinstance(buttons.read(press.data), buttons.Pair)
+            )
+        job = _Job(number, incoming, self._now_s(), before, decided)
+        task = job.task = asyncio.create_task(self._run(job), name=f"update {number}")
+        self._newest |= dict.fromkeys(chains, task)
+        task.add_done_callback(lambda _: self._leave(chains, task))
+        return job
+
+    def _pressed(self, wanted: Callable[[updates.Press], bool]) -> _Tasks:
+        """The presses among what is not over."""
+        return {
+            job.task
+            for job in self._open.values()
+            if isinstance(job.incoming, updates.Press) and wanted(job.incoming)
+        }
+
+    def _leave(self, chains: Iterable[tuple[str, str]], ended: asyncio.Task[None]) -> None:
+        for one in chains:
+            if self._newest.get(one) is ended:
+                del self._newest[one]
+
+    async def _run(self, job: _Job) -> None:
+        """Handle an update once what it comes after is over, until it is too."""
+        if job.before and self._is_stop(job.incoming):
+            # At once, and again for what comes before it; the same key has it said once.
+            await self._finish(job)
+        if job.before:
+            await asyncio.wait(job.before)
+        album = updates.album(job.incoming)
+        if album is not None:
+            await self._settle(job)
+            del self._albums[album]
+        await self._finish(job)
+
+    async def _settle(self, job: _Job) -> None:
+        """Wait until no more of an album came for a moment."""
+        left_s = SETTLE_S
+        while left_s > 0:
+            await asyncio.sleep(left_s)
+            left_s = job.grew_s + SETTLE_S - self._now_s()
+
+    def _is_stop(self, incoming: updates.Incoming) -> bool:
+        said = incoming.text if isinstance(incoming, updates.Message) else ""
+        return commands.parse(said, self._bot.username) == _STOP
+
+    async def _finish(self, job: _Job) -> None:
+        """Handle an update until that is over, however long the daemon is away."""
+        told = False
+        while not await self._is_over(job):
+            if not told:
+                self._tell(job.incoming, texts.AWAY, texts.AWAY_TOAST)
+            told = True
+            await asyncio.sleep(AGAIN_S)
+
+    async def _is_over(self, job: _Job) -> bool:
+        """Have the daemon take an update; a fault of the program passes it, and is told."""
         try:
-            await self._handle(incoming, key)
+            await self._handle(job)
         except client.CallFault as fault:
             if fault.lost:
-                self._away = True
-                self._tell_away(incoming)
                 return False
             _log.warning("update_refused", code=fault.code.name)
         except calls.Unauthorized:  # with another token it can be handled
-            raise
-        except calls.Unreachable:
-            await asyncio.sleep(NETWORK_PAUSE_S)
             return False
         except calls.Fault as fault:
             _log.warning("update_failed", reason=type(fault).__name__)
-        if self._away and not isinstance(incoming, updates.Ignored | updates.Anonymous):
-            self._away = False
-            self._told.clear()
-            _log.info("daemon_is_back")
-        return True
-
-    def _goes_aside(self, numbers: Sequence[int], incoming: updates.Incoming) -> bool:
-        """Begin to handle a message aside, where files make it or its chat slow."""
-        if not isinstance(incoming, updates.Message):
-            return False
-        before = self._newest.get(incoming.origin.chat)
-        if before is None and not incoming.files:
-            return False
-        doing = self._after(before, numbers, incoming)
-        task = asyncio.create_task(doing, name=f"aside {numbers[0]}")
-        self._newest[incoming.origin.chat] = task
-        self._aside |= dict.fromkeys(numbers, task)
-        self._waiting.difference_update(numbers)
-        task.add_done_callback(lambda ended: self._came_back(ended, numbers, incoming))
-        return True
-
-    async def _after(
-        self,
-        before: asyncio.Task[bool] | None,
-        numbers: Sequence[int],
-        incoming: updates.Message,
-    ) -> bool:
-        """Handle a message once what came before it in its chat is done, in that order."""
-        if commands.parse(incoming.text, self._bot.username) == _STOP:
-            # At once, and again for what comes before it; the same key has it said once.
-            await self._is_over(incoming, f"telegram:{self._bot.account}:{numbers[0]}")
-        if before is not None:
-            await asyncio.wait([before])
-            if not _is_done(before):
-                return False
-        if not incoming.files:
-            return await self._try(numbers, incoming)
-        async with self._files:
-            return await self._try(numbers, incoming)
-
-    def _came_back(
-        self, ended: asyncio.Task[bool], numbers: Sequence[int], incoming: updates.Message
-    ) -> None:
-        if self._newest.get(incoming.origin.chat) is ended:
-            del self._newest[incoming.origin.chat]
-        for number in numbers:
-            del self._aside[number]
-        if not _is_done(ended):
-            self._waiting.update(numbers)
-
-    async def _handle(self, incoming: updates.Incoming, key: str) -> None:
-        """Have the daemon take an update; a fault of the program passes it, and is told."""
-        try:
-            match incoming:
-                case updates.Message():
-                    await self._talking.hear(incoming, key)
-                case updates.Press():
-                    await self._pressing.press(incoming, key)
-                case updates.Moved():
-                    request = channels_pb2.MoveChatRequest(
-                        chat=incoming.chat,
-                        to=incoming.to,
-                        client_key=f"{key} moved",
-                    )
-                    await self._daemon.call(self._daemon.channels.MoveChat, request)
-                case updates.Anonymous():
-                    self._note(incoming.origin, texts.ANONYMOUS)
-                case updates.Ignored():
-                    pass
-                case _:
-                    typing.assert_never(incoming)
-        except (client.CallFault, calls.Fault):
-            raise
         except Exception:  # one update must not stop the others
-            _log.exception("update_broke", kind=type(incoming).__name__)
-            self._tell_broken(incoming)
+            _log.exception("update_broke", kind=type(job.incoming).__name__)
+            self._tell(job.incoming, texts.BROKE, texts.BROKE)
+        return True
 
-    def _tell_broken(self, incoming: updates.Incoming) -> None:
-        match incoming:
-            case updates.Press():
-                self._pressing.toast(incoming.press_id, texts.BROKE)
-            case updates.Message():
-                self._note(incoming.origin, texts.BROKE)
-            case _:
+    async def _handle(self, job: _Job) -> None:
+        key = f"telegram:{self._bot.account}:{job.number}"
+        match job.incoming:
+            case updates.Message() as message:
+                await self._talking.hear(message, key, job.decided)
+            case updates.Press() as press:
+                await self._pressing.press(press, key)
+            case updates.Moved(chat=chat, to=to):
+                request = channels_pb2.MoveChatRequest(chat=chat, to=to, client_key=f"{key} moved")
+                await self._daemon.call(self._daemon.channels.MoveChat, request)
+            case updates.Anonymous(origin=origin):
+                self._note(origin, texts.ANONYMOUS)
+            case updates.Ignored():
                 pass
+            case _:
+                typing.assert_never(job.incoming)
 
-    def _tell_away(self, incoming: updates.Incoming) -> None:
-        """Say once that the daemon is away: to each chat, and for each press."""
+    def _tell(self, incoming: updates.Incoming, text: str, toast: str) -> None:
         match incoming:
             case updates.Press():
-                if incoming.press_id not in self._told:
-                    self._told.add(incoming.press_id)
-                    self._pressing.toast(incoming.press_id, texts.AWAY_TOAST)
+                self._pressing.toast(incoming.press_id, toast)
             case updates.Message():
-                if incoming.origin.chat not in self._told:
-                    self._told.add(incoming.origin.chat)
-                    self._note(incoming.origin, texts.AWAY)
+                self._note(incoming.origin, text)
             case _:
                 pass
 
@@ -307,6 +315,23 @@ class Polling:
             _log.info("note_not_sent", reason=type(fault).__name__)
 
 
-def _is_done(task: asyncio.Task[bool]) -> bool:
-    """Whether what was handled aside is over."""
-    return not task.cancelled() and task.exception() is None and task.result()
+def _same(press: common_pb2.Origin, said: common_pb2.Origin) -> bool:
+    """Whether one person did both in one chat."""
+    return (press.chat, press.principal) == (said.chat, said.principal)
+
+
+def _chains(incoming: updates.Incoming) -> tuple[tuple[str, str], ...]:
+    """The chains that an update is a link of."""
+    match incoming:
+        case updates.Message(origin=origin, private=private):
+            return ((origin.chat, "" if private else origin.topic),)
+        case updates.Press(origin=origin):
+            return ((origin.chat, f"message {origin.message_id}"),)
+        case updates.Moved(chat=chat, to=to):
+            return (chat, ""), (to, "")
+        case updates.Anonymous(origin=origin):
+            return ((origin.chat, origin.topic),)
+        case updates.Ignored():
+            return ()
+        case _:
+            typing.assert_never(incoming)

@@ -5,6 +5,7 @@ is believed: whose it is and where it was made is what Telegram says.
 """
 
 import asyncio
+import dataclasses
 import typing
 from collections.abc import Coroutine
 
@@ -19,6 +20,7 @@ from bots.telegram import (
     outgoing,
     rendering,
     replies,
+    scheduling,
     texts,
     updates,
 )
@@ -116,8 +118,21 @@ class Pressing:
                 return texts.SENDING
             case buttons.Menu() | buttons.Setting():
                 return await self._settings(press, given.origin, key)
+            case buttons.Draft() | buttons.Schedules() | buttons.Schedule():
+                return await self._schedule(press, chat)
             case _:
                 typing.assert_never(press)
+
+    async def _schedule(
+        self, press: buttons.Draft | buttons.Schedules | buttons.Schedule, chat: replies.Chat
+    ) -> str:
+        look = await self._allowed(chat.origin)
+        done = await scheduling.Scheduling(self._daemon, chat).press(press, look)
+        if done.view is not None:
+            shown = rendering.split(rendering.markdown(done.view.text))[0]
+            rows = tuple(tuple(row) for row in done.view.rows)
+            self._beside(self._edit(chat.origin, dataclasses.replace(shown, rows=rows)))
+        return done.said
 
     async def _ask_why(
         self, press: buttons.Answer, chat: replies.Chat, origin: common_pb2.Origin

@@ -53,6 +53,8 @@ _PRIVATE: typing.Final = range(0xE000, 0xF900)
 _BLANK: typing.Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters that show nothing
 _JOINERS: typing.Final = frozenset("\u200d\ufe0f\ufe0e\u20e3")
 _MOST_ENTITIES: typing.Final = 100
+_MARKS: typing.Final = re.compile(r"([\\`*_{}\[\]()#+\-.!|~>=&:^])")
+_FENCES: typing.Final = re.compile("`+")
 
 
 def markdown(source: str) -> outgoing.Text:
@@ -112,6 +114,18 @@ def _config() -> RenderConfig:
 
 def _may_lead(url: str | None) -> bool:
     return bool(url) and str(url).lower().startswith(_LINKS)
+
+
+def escaped(text: str) -> str:
+    """A line as Markdown that says just that, with no mark in it."""
+    return _MARKS.sub(r"\\\1", text).replace("$", "&#36;")
+
+
+def fenced(text: str) -> str:
+    """Lines as Markdown that shows them as they are, in a block of code."""
+    longest = max((len(one) for one in _FENCES.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text}\n{fence}"
 
 
 def shows(text: str) -> bool:

@@ -4,34 +4,51 @@ Answers for: that nobody unknown is heard, that a secret goes to the daemon's va
 else, and that all that is written because of a message is written once.
 """
 
+import asyncio
 import typing
+from collections.abc import Collection
 
 from bots import client, commands
-from bots.telegram import calls, commanding, replies, texts, updates
-from proto.ducklm.v1 import approvals_pb2, channels_pb2, projects_pb2, tasks_pb2
+from bots.telegram import calls, commanding, lanes, replies, texts, updates
+from proto.ducklm.v1 import approvals_pb2, channels_pb2, common_pb2, projects_pb2, tasks_pb2
 
 MEGABYTE: typing.Final = 1024 * 1024
 SECRETS: typing.Final = "secrets"
 SECRETS_KEPT: typing.Final = 50
 DOWNLOAD_TRIES: typing.Final = 3
+DOWNLOAD_PAUSE_S: typing.Final = 2.0
+ASKING_S: typing.Final = 0.5  # between looks whether the request for a secret is shown
+FILES_AT_ONCE: typing.Final = 8  # each in memory until the daemon has it; one at most of a chat
 
 
 class Talking:
     """Handles messages of one bot."""
 
-    def __init__(self, daemon: client.Client, api: calls.Calls, bot: updates.Bot) -> None:
+    def __init__(
+        self, daemon: client.Client, api: calls.Calls, sending: lanes.Lanes, bot: updates.Bot
+    ) -> None:
         self._daemon = daemon
         self._api = api
+        self._lanes = sending
         self._bot = bot
-        self._secrets: dict[str, str] | None = None  # the keys of messages that were one, and whose
-        self._failed = ("", 0)  # the key of a message whose file did not come, and how often
+        # Of each person, the keys of messages that were a secret, and of which task.
+        self._secrets: dict[str, dict[str, str]] = {}
+        self._deleting: set[asyncio.Task[bool]] = set()
+        self._files = asyncio.Semaphore(FILES_AT_ONCE)
 
-    async def hear(self, message: updates.Message, key: str) -> None:
-        """Do what a message asks for; raises CallFault where the daemon is away."""
+    async def hear(
+        self, message: updates.Message, key: str, decided: Collection[asyncio.Task[None]] = ()
+    ) -> None:
+        """Do what a message asks for; raises CallFault where the daemon is away.
+
+        `decided` are presses before it that may let somebody in: a stranger waits for them.
+        """
         chat = replies.Chat(self._daemon, message.origin, key)
-        look = await self._daemon.call(
-            self._daemon.channels.Look, channels_pb2.LookRequest(origin=message.origin)
-        )
+        request = channels_pb2.LookRequest(origin=message.origin)
+        look = await self._daemon.call(self._daemon.channels.Look, request)
+        if not look.allowed and decided:
+            await asyncio.wait(decided)
+            look = await self._daemon.call(self._daemon.channels.Look, request)
         if not look.allowed:
             if message.private:
                 await self._strange(chat, message)
@@ -76,40 +93,59 @@ class Talking:
         """The task for which a message is a secret; empty where it is none.
 
         It is kept which message was one before it is used: were it heard again, because the bot
-        died meanwhile, it must not be taken for something said.
+        died meanwhile, it must not be taken for something said. While nobody knows whether the
+        request is shown, and as which message, nobody knows what a text is: it waits.
         """
         if not message.private or not message.text or isinstance(command, commands.Command):
             return ""
-        if self._secrets is None:
-            asked = channels_pb2.GetCursorRequest(name=SECRETS)
+        name = f"{SECRETS} {message.origin.principal}"
+        if name not in self._secrets:
+            asked = channels_pb2.GetCursorRequest(name=name)
             found = await self._daemon.call(self._daemon.channels.GetCursor, asked)
             pairs = (one.partition("=") for one in found.value.split())
-            self._secrets = {known: task_id for known, _, task_id in pairs}
-        known = self._secrets.get(key, "")
-        if known or not look.secret_task_id:
+            self._secrets[name] = {known: task_id for known, _, task_id in pairs}
+        known = self._secrets[name].get(key, "")
+        if known:
             return known
-        kept = dict([*self._secrets.items(), (key, look.secret_task_id)][-SECRETS_KEPT:])
+        while (found := _asked_for(message, look)) is None:
+            await asyncio.sleep(ASKING_S)
+            request = channels_pb2.LookRequest(origin=message.origin)
+            look = await self._daemon.call(self._daemon.channels.Look, request)
+        if not found:
+            return ""
+        kept = dict([*self._secrets[name].items(), (key, found)][-SECRETS_KEPT:])
         value = " ".join(f"{one}={task_id}" for one, task_id in kept.items())
-        keep = channels_pb2.SetCursorRequest(name=SECRETS, value=value)
+        keep = channels_pb2.SetCursorRequest(name=name, value=value)
         await self._daemon.call(self._daemon.channels.SetCursor, keep)
-        self._secrets = kept
-        return look.secret_task_id
+        self._secrets[name] = kept
+        return found
 
     async def _secret(self, chat: replies.Chat, message: updates.Message, task_id: str) -> None:
-        """Delete the message first: it must not stand there any longer than it has to."""
-        deleted = True
-        try:
-            await self._api.delete(message.origin.chat, message.origin.message_id)
-        except calls.Fault:
-            deleted = False
+        """Delete the message at once: it must not stand there any longer than it has to."""
+        deleting = asyncio.create_task(self._delete(message.origin), name="delete")
+        self._deleting.add(deleting)
+        deleting.add_done_callback(self._deleting.discard)
         request = approvals_pb2.ProvideSecretRequest(
             task_id=task_id,
-            secret=message.text.encode(),
+            secret=(message.bare or message.text).encode(),
             origin=message.origin,
             client_key=f"{chat.key} secret",
         )
         await self._daemon.call(self._daemon.approvals.ProvideSecret, request)
+        deleted = await asyncio.shield(deleting)
         await chat.say(texts.SECRET_TAKEN if deleted else texts.SECRET_NOT_DELETED)
+
+    async def _delete(self, origin: common_pb2.Origin) -> bool:
+        """Delete somebody's message, however long it takes; False where Telegram does not."""
+
+        async def call() -> None:
+            await self._api.delete(origin.chat, origin.message_id)
+
+        try:
+            await self._lanes.send(origin.chat, origin.topic, lanes.Urgency.CARD, call)
+        except calls.Fault:
+            return False
+        return True
 
     async def _reason(
         self, chat: replies.Chat, message: updates.Message, asked: approvals_pb2.Approval
@@ -165,7 +201,8 @@ class Talking:
                     texts.TOO_BIG.format(name=file.name, most=most), part=f"too big {number}"
                 )
                 continue
-            artifact_id = await chat.keep(await self._download(file, chat.key))
+            async with self._files:
+                artifact_id = await chat.keep(await self._download(file))
             request = projects_pb2.PutFileRequest(
                 artifact_id=artifact_id,
                 name=file.name,
@@ -177,18 +214,35 @@ class Talking:
             put.append((kept.path, artifact_id))
         return put
 
-    async def _download(self, file: updates.File, key: str) -> bytes:
+    async def _download(self, file: updates.File) -> bytes:
         """The bytes of a file; raises CallFault where they are not to be had."""
-        try:
-            return await self._api.download(file.file_id)
-        except calls.Unauthorized:
-            raise
-        except calls.Unreachable:
-            before, times = self._failed
-            self._failed = (key, times + 1 if before == key else 1)
-            if self._failed[1] < DOWNLOAD_TRIES:
+        for _ in range(DOWNLOAD_TRIES):
+            try:
+                return await self._api.download(file.file_id)
+            except calls.Unauthorized:
                 raise
-        except calls.Fault:
-            pass  # said below, in words that help more than Telegram's
-        said = texts.FILE_NOT_GIVEN.format(name=file.name)
+            except calls.Unreachable:
+                await asyncio.sleep(DOWNLOAD_PAUSE_S)
+            except calls.Fault:
+                break
+        said = texts.FILE_NOT_GIVEN.format(name=file.name)  # more of a help than Telegram's words
         raise client.CallFault(client.REFUSED, said)
+
+
+def _asked_for(message: updates.Message, look: channels_pb2.LookResponse) -> str | None:
+    """The task that asked for what somebody writes in private, as a secret; empty where none did.
+
+    None while nobody knows: the request is not known to be shown. What was written before it is no
+    secret. Messages of one chat are numbered in order, and those of two chats are not.
+    """
+    asked, answered = look.secret_notice, look.replied_to
+    if answered.waits and answered.task.state == common_pb2.AWAITING_SECRET:
+        return answered.task.task_id
+    if not look.secret_task_id or not look.HasField("secret_notice"):
+        return look.secret_task_id
+    if asked.platform_ids:
+        here = asked.chat == message.origin.chat
+        before = here and int(message.origin.message_id) < int(asked.platform_ids[0])
+        return "" if before else look.secret_task_id
+    waits = asked.state in (channels_pb2.Delivery.PENDING, channels_pb2.Delivery.SENT)
+    return None if waits else ""

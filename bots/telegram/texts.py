@@ -79,6 +79,7 @@ AWAY = "I cannot reach my daemon just now. What you write is kept and handled wh
 SLOW_TOAST = "I am at it."
 AWAY_TOAST = "Not reachable just now. It counts as soon as the daemon is back."
 BROKE = "Something in me broke with that. It is in my log; try it in other words."
+GIVEN_UP = "I could not get that done, and others wait. Try it again, please."
 NOT_OURS = "This button is none of mine."
 PRESSED = {
     "ALLOWED": "Allowed.",
@@ -101,6 +102,7 @@ NOTHING_YET = "Nothing was said here yet."
 NO_TASKS = "No tasks yet."
 NO_APPROVALS = "Nothing waits for a yes."
 TASK_LINE = "• {text} – {state}"
+APPROVALS_MORE = "… and more."
 APPROVAL_LINE = "• `{tool}` for “{text}”"
 STATUS = (
     "DuckLM {version}\n{running} running, {queued} queued, {waiting} waiting, "
@@ -147,6 +149,124 @@ NAMES = {
     "project": "Project: {value}",
 }
 BACK = "‹ back"
+
+# --- schedules
+SCHEDULES = "Scheduled here and for you:"
+SCHEDULES_HERE = "Scheduled for this chat; ask me in private for the others:"
+SCHEDULES_NONE = "Nothing is scheduled. Write, for example:"
+SCHEDULES_HOW = "/schedule add every weekday at 8: tell me what is new"
+SCHEDULES_MORE = "more ›"
+SCHEDULES_BACK = "‹ list"
+SCHEDULE_TITLE = "**{name}** · {handle}"
+SCHEDULE_RULE = "{when} ({zone})"
+SCHEDULE_BUTTON = "{name} · {next}"
+NEXT_TIMES = "Next: {times}"
+NEXT_NONE = "It does not come due again."
+PAUSED = "Paused."
+PAUSED_SHORT = "paused"
+OVER_SHORT = "no more"
+DRAFT_NEW = "Shall I keep this?"
+DRAFT_TIME = "Shall I change when {name} is done?"
+DRAFT_TASK = "Then I do this, as if you said it:"
+DRAFT_COMMAND = "Then this command runs as it is, without a model:"
+SCHEDULE_NOTE = "⚠ {note}."
+KEEP = "Keep"
+CANCEL = "Cancel"
+KEPT = "Kept."
+NOT_KEPT = "Not kept."
+KEPT_BEFORE = "That was decided already."
+NOT_YOUR_DRAFT = "Only whoever asked for it can keep it."
+NOT_YOUR_LIST = "Ask for your own with /schedule."
+SCHEDULE_TASK = "Task:"
+SCHEDULE_COMMAND = "Command:"
+SCHEDULE_CUT = "… {count} characters more"
+SCHEDULE_ALLOWED = "It runs unasked."
+SCHEDULE_ASKS = "What needs a yes asks each time. Allow asks once, for all its runs."
+SCHEDULE_COUNTS = "It came due and ran: {runs} times"
+SCHEDULE_FAILURES = "It came due and ran: {runs} times; the last {failures} failed"
+SCHEDULE_LIVE = "Now: {state}"
+SCHEDULE_SETTINGS = "{missed} · {overlap} · {tell}"
+SCHEDULE_RETRIES = "failed runs are tried again, at most {count} times"
+SCHEDULE_PAUSE_AFTER = "paused after {count} failures in a row"
+SCHEDULE_WORK = {
+    "mode": "mode {value}",
+    "project": "project {value}",
+    "profile": "profile {value}",
+}
+SCHEDULE_MISSED = {
+    "SKIP": "missed times are left out",
+    "RUN_ONCE": "of missed times the newest is done late",
+    "RUN_ALL": "of missed times the newest {count} are done late",
+}
+SCHEDULE_OVERLAPS = {
+    "LEAVE_OUT": "what comes due while it runs is left out",
+    "WAIT": "what comes due while it runs waits",
+}
+SCHEDULE_TELLS = {
+    "ALWAYS": "results are told",
+    "ON_FAILURE": "only failures are told",
+    "ON_CHANGE": "a result is told when it differs from the one before",
+    "NEVER": "nothing is told",
+}
+RESULTS_HERE = "Results come here."
+RESULTS_ELSEWHERE = "Results go to another chat."
+RESULTS_NOWHERE = "Results go to no chat."
+RUN_NOW = "Run now"
+STOP_RUN = "Stop"
+PAUSE = "Pause"
+RESUME = "Resume"
+HISTORY = "History"
+ALLOW = "Allow…"
+DELETE = "Delete…"
+DELETE_SURE = "Yes, delete it"
+DELETE_ASK = "Delete **{name}** · {handle}? What goes on of it is stopped; its history stays."
+SCHEDULE_BACK = "‹ back"
+RUN_STARTED = "It begins."
+RUN_STOPPED = "Stopped."
+PAUSED_TOAST = "Paused."
+RESUMED_TOAST = "It goes on from now."
+DELETED = "{name} is deleted."
+DELETED_TOAST = "Deleted."
+ALLOW_ASKED = "Answer the card."
+ALLOW_SLOW = "A card will come if there is something to ask."
+ALL_PAUSED = "All paused: {count}."
+ALL_RESUMED = "All go on from now: {count}."
+RUNS_OF = "What became of {name}:"
+RUNS_ALL = "What became of what was scheduled, newest first:"
+RUNS_NONE = "Nothing of it has come due yet."
+RUN_LINE = "• {due} – {state}"
+RUN_NAME = "{name}, {line}"
+RUN_LATE = "{late} late"
+RUN_TOOK = "{took}"
+RUN_BY_HAND = "by hand"
+RUN_ATTEMPTS = "{count} attempts"
+RUN_REASON = "{line}: {reason}"
+RUN_STATES = {
+    "SCHEDULED": "will be tried again",
+    "LATE": "waits for the one before",
+    "MISSED": "missed",
+    "SKIPPED": "left out",
+    "RUNNING": "running",
+    "WAITING": "waits for somebody, or for a model",
+    "DONE": "done",
+    "FAILED": "failed",
+    "CANCELLED": "stopped",
+    "DELIVERED": "done and shown",
+}
+RUN_STATE_OTHER = "unknown"
+RUN_TITLE = "⏰ {name}"
+RUN_FAILED = "⏰ {name} failed"
+RUN_TITLE_LATE = "{title} · {late} late"
+RUN_WAITS = "⏰ “{task}” {state}."
+RUN_WAITED = "⏰ “{task}” waits no more."
+CARD_SCHEDULE = "⏰ for {name}"
+SPANS = {
+    "instant": "under 1 s",
+    "seconds": "{count} s",
+    "minutes": "{count} min",
+    "hours": "{count} h",
+    "days": "{count} days",
+}
 
 # --- faults of settings, for whoever starts the bot
 NO_BOT_TOKEN = (

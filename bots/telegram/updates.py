@@ -27,7 +27,11 @@ class File:
 
 @dataclasses.dataclass(frozen=True)
 class Message:
-    """Something said to the bot. `origin` has no principal's account filled in by others."""
+    """Something said to the bot. `origin` has no principal's account filled in by others.
+
+    `text` is as it was typed: apps make marks of backticks, and here they are put back. `bare` is
+    without them, as it reads in the chat.
+    """
 
     origin: common_pb2.Origin
     name: str
@@ -36,6 +40,7 @@ class Message:
     files: tuple[File, ...] = ()
     group_id: str = ""  # of an album, whose parts are messages of their own
     voice: bool = False
+    bare: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,11 +138,12 @@ def _message(message: types.Message, bot: Bot) -> Incoming:
         origin.speaker = sender.full_name
     voice = message.voice is not None or message.video_note is not None
     files = () if voice else _files(message)
-    said = _without_mention(text, entities, bot).strip()
+    said = _typed(text, entities, bot).strip()
+    bare = _typed(text, entities, bot, backticks=False).strip()
     if not said and not files and not voice:
         return Ignored("nothing in it that can be read")
     group_id = message.media_group_id or ""
-    return Message(origin, sender.full_name, said, private, files, group_id, voice)
+    return Message(origin, sender.full_name, said, private, files, group_id, voice, bare)
 
 
 def _entities(message: types.Message) -> Sequence[types.MessageEntity]:
@@ -182,13 +188,21 @@ def _mentions(entity: types.MessageEntity, text: str, bot: Bot) -> bool:
             return False
 
 
-def _without_mention(text: str, entities: Sequence[types.MessageEntity], bot: Bot) -> str:
-    """The text without the bot's name, which is an address and nothing said."""
+def _typed(
+    text: str, entities: Sequence[types.MessageEntity], bot: Bot, backticks: bool = True
+) -> str:
+    """The text without the bot's name, which is an address and nothing said, and with the
+    backticks that apps have made code of."""
     encoded = text.encode("utf-16-le")
     for one in sorted(entities, key=lambda each: each.offset, reverse=True):
+        start, end = 2 * one.offset, 2 * (one.offset + one.length)
+        inner = encoded[start:end].decode("utf-16-le", "replace")
         if one.type in ("mention", "text_mention") and _mentions(one, text, bot):
-            encoded = encoded[: 2 * one.offset] + encoded[2 * (one.offset + one.length) :]
-    return encoded.decode("utf-16-le")
+            inner = ""
+        elif backticks and one.type in ("code", "pre") and "`" not in inner:
+            inner = f"```\n{inner.rstrip()}\n```" if one.type == "pre" else f"`{inner}`"
+        encoded = encoded[:start] + inner.encode("utf-16-le", "replace") + encoded[end:]
+    return encoded.decode("utf-16-le", "replace")
 
 
 def _files(message: types.Message) -> tuple[File, ...]:
@@ -205,39 +219,19 @@ def _files(message: types.Message) -> tuple[File, ...]:
     return ()
 
 
-Numbered = tuple[tuple[int, ...], Incoming]
+Album = tuple[str, str]
 
 
-def merged(found: Sequence[tuple[int, Incoming]]) -> list[Numbered]:
-    """Updates with the parts of an album as one message, which has all their numbers."""
-    result: list[Numbered] = []
-    albums: dict[tuple[str, str], int] = {}
-    for number, one in found:
-        album = _album(one)
-        if album is None or album not in albums:
-            if album is not None:
-                albums[album] = len(result)
-            result.append(((number,), one))
-            continue
-        numbers, first = result[albums[album]]
-        assert isinstance(first, Message)
-        assert isinstance(one, Message)
-        whole = dataclasses.replace(
-            first, text=first.text or one.text, files=(*first.files, *one.files)
-        )
-        result[albums[album]] = ((*numbers, number), whole)
-    return result
-
-
-def open_album(found: Sequence[Numbered]) -> int | None:
-    """Where the album stands of which the newest update is a part: there may be more of it."""
-    if not found:
-        return None
-    at = max(range(len(found)), key=lambda index: found[index][0][-1])
-    return at if _album(found[at][1]) is not None else None
-
-
-def _album(one: Incoming) -> tuple[str, str] | None:
+def album(one: Incoming) -> Album | None:
+    """The album that something is a part of: its chat, and its id there."""
     if isinstance(one, Message) and one.group_id:
         return one.origin.chat, one.group_id
     return None
+
+
+def joined(first: Incoming, more: Incoming) -> Message:
+    """What there is of an album with one more part of it, as one message."""
+    assert isinstance(first, Message)
+    assert isinstance(more, Message)
+    files = (*first.files, *more.files)
+    return dataclasses.replace(first, text=first.text or more.text, files=files)

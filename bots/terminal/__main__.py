@@ -25,6 +25,7 @@ from bots.terminal import (
     permissions,
     presets,
     running,
+    scheduling,
     tokens,
     world,
 )
@@ -363,6 +364,7 @@ def build() -> typer.Typer:
     app.add_typer(_grant_commands(), name="grants")
     app.add_typer(_token_commands(), name="token")
     app.add_typer(people.commands(), name="people")
+    app.add_typer(scheduling.commands(), name="schedule")
     return app
 
 

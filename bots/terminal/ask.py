@@ -39,9 +39,14 @@ def check_text(text: str) -> str:
     """The text, if it can be sent; raises UsageFault."""
     if not text.strip():
         raise faults.UsageFault(texts.TEXT_EMPTY)
+    return check_utf8(text)
+
+
+def check_utf8(text: str) -> str:
+    """The text, if it is one: arguments of the system may be none. Raises UsageFault."""
     try:
         text.encode()
-    except UnicodeEncodeError:  # arguments of the system that are not text
+    except UnicodeEncodeError:
         raise faults.UsageFault(texts.TEXT_NOT_UTF8) from None
     return text
 
@@ -84,11 +89,12 @@ def _ask(session: world.Session, request: Request, text: str) -> faults.Exit:
         terminal.say(given_up)
         return faults.Exit.UNREACHABLE
     if request.as_json:
-        terminal.out(screen.json_line(_response(end, conversation_id)))
+        terminal.out(screen.json_line(response(end, conversation_id)))
     return end.exit_code
 
 
-def _response(end: turn.TurnEnd, conversation_id: str) -> tasks_pb2.AskResponse:
+def response(end: turn.TurnEnd, conversation_id: str) -> tasks_pb2.AskResponse:
+    """Where a turn came to rest, as the API's own Ask says it."""
     return tasks_pb2.AskResponse(
         task_id=end.task_id,
         conversation_id=conversation_id,

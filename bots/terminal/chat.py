@@ -5,7 +5,6 @@ the prompt. A failed call ends that turn and never the chat.
 """
 
 import dataclasses
-import os
 
 from bots import presenter, render, texts
 from bots.terminal import (
@@ -15,6 +14,7 @@ from bots.terminal import (
     faults,
     permissions,
     presets,
+    scheduling,
     screen,
     settings,
     turn,
@@ -128,6 +128,8 @@ class Chat:
                 permissions.revoke(self.session, grant_id, as_json=False)
             case "/thoughts", [*words]:
                 self._thoughts(words)
+            case "/schedule", _:
+                scheduling.typed(self.session, rest)
             case "/mode" | "/project" | "/steer" | "/profile", _:
                 self._setting(command, rest.strip())
             case _:
@@ -200,7 +202,7 @@ class Chat:
             case "/mode":
                 update.mode = permissions.mode_named(value.lower())
             case "/project":
-                update.folder = self._folder(value)
+                update.folder = settings.project_named(value, self.session.world.home)
             case "/profile":
                 update.profile = "" if value == "-" else value
             case _:
@@ -210,14 +212,6 @@ class Chat:
             return self.next_settings
         key = self.session.world.new_key()
         return settings.of(self.session.client.update_conversation(update, key))
-
-    def _folder(self, given: str) -> str:
-        """A project's full path where a path was typed, else its name; - means none."""
-        if given == "-":
-            return ""
-        if given == "~" or given.startswith("~/"):
-            given = str(self.session.world.home) + given[1:]
-        return os.path.abspath(given) if given.startswith(("/", ".")) else given
 
     def _feedback(self, word: str, rest: str) -> None:
         exchanges.worth_named(word)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import grpc
 
-from bots.terminal import faults, settings
+from bots.terminal import calling, faults, schedule_calls, settings
 from proto.ducklm.v1 import (
     admin_pb2,
     admin_pb2_grpc,
@@ -34,16 +34,10 @@ from proto.ducklm.v1 import (
     tasks_pb2_grpc,
 )
 
-UNARY_TIMEOUT_S: typing.Final = 30.0
-PAGE_ROWS: typing.Final = 100
 ALL_ROWS: typing.Final = 1_000_000
-CHANNEL_NAME: typing.Final = "terminal"
 RECEIVE_LIMIT_BYTES: typing.Final = 32 * 1024 * 1024
 RECONNECT_MS: typing.Final = 100
 RECONNECT_LIMIT_MS: typing.Final = 1000
-
-_Q = typing.TypeVar("_Q")
-_R = typing.TypeVar("_R")
 
 
 def connect(address: str) -> grpc.Channel:
@@ -82,6 +76,9 @@ class Client:
 
     def __init__(self, channel: grpc.Channel, token: str) -> None:
         self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
+        calls = calling.Calling(self._metadata)
+        self._call = calls.unary
+        self.schedules = schedule_calls.ScheduleCalls(channel, calls)
         self._tasks = tasks_pb2_grpc.TasksStub(channel)
         self._events = events_pb2_grpc.EventsStub(channel)
         self._approvals = approvals_pb2_grpc.ApprovalsStub(channel)
@@ -92,12 +89,6 @@ class Client:
         self._skills = skills_pb2_grpc.SkillsStub(channel)
         self._admin = admin_pb2_grpc.AdminStub(channel)
         self._channels = channels_pb2_grpc.ChannelsStub(channel)
-
-    def _call(self, method: "grpc.UnaryUnaryMultiCallable[_Q, _R]", request: _Q) -> _R:
-        try:
-            return method(request, timeout=UNARY_TIMEOUT_S, metadata=self._metadata)
-        except grpc.RpcError as error:
-            raise faults.fault_of(error) from None
 
     def status(self) -> admin_pb2.StatusResponse:
         return self._call(self._admin.Status, admin_pb2.StatusRequest())
@@ -112,7 +103,7 @@ class Client:
         """Submit a text; mode, folder and profile are of the conversation that it begins."""
         request = tasks_pb2.SubmitRequest(
             text=text,
-            origin=_origin(),
+            origin=calling.origin(),
             conversation_id=conversation_id,
             client_key=key,
             mode=wanted.mode,
@@ -138,7 +129,7 @@ class Client:
 
     def feedback(self, task_id: str, good: bool, text: str, key: str) -> tasks_pb2.Task:
         request = tasks_pb2.FeedbackRequest(
-            task_id=task_id, good=good, text=text, origin=_origin(), client_key=key
+            task_id=task_id, good=good, text=text, origin=calling.origin(), client_key=key
         )
         return self._call(self._tasks.Feedback, request)
 
@@ -150,7 +141,7 @@ class Client:
     ) -> Iterator[tasks_pb2.Task]:
         """Tasks, newest first, page by page."""
         request = tasks_pb2.ListTasksRequest(conversation_id=conversation_id, states=states)
-        for size in _pages(limit):
+        for size in calling.pages(limit):
             request.page.size = size
             response = self._call(self._tasks.List, request)
             yield from response.tasks
@@ -160,7 +151,7 @@ class Client:
 
     def conversations(self, limit: int) -> Iterator[conversations_pb2.Conversation]:
         request = conversations_pb2.ListConversationsRequest()
-        for size in _pages(limit):
+        for size in calling.pages(limit):
             request.page.size = size
             response = self._call(self._conversations.List, request)
             yield from response.conversations
@@ -180,7 +171,7 @@ class Client:
             folder=wanted.folder,
             profile=wanted.profile,
             steering=wanted.steering,
-            origin=_origin(),
+            origin=calling.origin(),
             client_key=key,
         )
         return self._call(self._conversations.Create, request)
@@ -189,7 +180,7 @@ class Client:
         self, request: conversations_pb2.UpdateConversationRequest, key: str
     ) -> conversations_pb2.Conversation:
         """Change the fields that are set in the request."""
-        request.origin.CopyFrom(_origin())
+        request.origin.CopyFrom(calling.origin())
         request.client_key = key
         return self._call(self._conversations.Update, request)
 
@@ -197,7 +188,7 @@ class Client:
         self, conversation_id: str, key: str
     ) -> conversations_pb2.DeleteConversationResponse:
         request = conversations_pb2.DeleteConversationRequest(
-            conversation_id=conversation_id, origin=_origin(), client_key=key
+            conversation_id=conversation_id, origin=calling.origin(), client_key=key
         )
         return self._call(self._conversations.Delete, request)
 
@@ -205,13 +196,13 @@ class Client:
         self, conversation_id: str, key: str
     ) -> conversations_pb2.CompactConversationResponse:
         request = conversations_pb2.CompactConversationRequest(
-            conversation_id=conversation_id, origin=_origin(), client_key=key
+            conversation_id=conversation_id, origin=calling.origin(), client_key=key
         )
         return self._call(self._conversations.Compact, request)
 
     def undo(self, conversation_id: str, key: str) -> conversations_pb2.UndoResponse:
         request = conversations_pb2.UndoRequest(
-            conversation_id=conversation_id, origin=_origin(), client_key=key
+            conversation_id=conversation_id, origin=calling.origin(), client_key=key
         )
         return self._call(self._conversations.Undo, request)
 
@@ -235,7 +226,11 @@ class Client:
         self, project: str, artifact_id: str, name: str, key: str
     ) -> projects_pb2.ProjectFile:
         request = projects_pb2.PutFileRequest(
-            project=project, artifact_id=artifact_id, name=name, origin=_origin(), client_key=key
+            project=project,
+            artifact_id=artifact_id,
+            name=name,
+            origin=calling.origin(),
+            client_key=key,
         )
         return self._call(self._projects.PutFile, request)
 
@@ -262,7 +257,7 @@ class Client:
             principal=who if ":" in who else "",
             code="" if ":" in who else who,
             allow=allow,
-            origin=_origin(),
+            origin=calling.origin(),
             client_key=key,
         )
         return self._call(self._channels.DecidePairing, request)
@@ -290,7 +285,7 @@ class Client:
     def approvals(self, limit: int) -> Iterator[approvals_pb2.Approval]:
         """Pending approvals, page by page."""
         request = approvals_pb2.ListApprovalsRequest(status=approvals_pb2.PENDING)
-        for size in _pages(limit):
+        for size in calling.pages(limit):
             request.page.size = size
             response = self._call(self._approvals.List, request)
             yield from response.approvals
@@ -309,7 +304,7 @@ class Client:
             approval_id=approval_id,
             answer=answer,
             reason=reason,
-            origin=_origin(),
+            origin=calling.origin(),
             client_key=key,
         )
         return self._call(self._approvals.Resolve, request)
@@ -320,13 +315,13 @@ class Client:
 
     def revoke_grant(self, grant_id: str, key: str) -> approvals_pb2.RevokeGrantResponse:
         request = approvals_pb2.RevokeGrantRequest(
-            grant_id=grant_id, origin=_origin(), client_key=key
+            grant_id=grant_id, origin=calling.origin(), client_key=key
         )
         return self._call(self._approvals.RevokeGrant, request)
 
     def provide_secret(self, task_id: str, secret: bytearray, key: str) -> tasks_pb2.Task:
         request = approvals_pb2.ProvideSecretRequest(
-            task_id=task_id, secret=bytes(secret), origin=_origin(), client_key=key
+            task_id=task_id, secret=bytes(secret), origin=calling.origin(), client_key=key
         )
         try:
             return self._call(self._approvals.ProvideSecret, request)
@@ -339,7 +334,7 @@ class Client:
     def tokens(self, limit: int | None, revoked: bool = False) -> Iterator[admin_pb2.Token]:
         """Tokens, newest first, page by page; without a limit all."""
         request = admin_pb2.ListTokensRequest(revoked=revoked)
-        for size in _pages(ALL_ROWS if limit is None else limit):
+        for size in calling.pages(ALL_ROWS if limit is None else limit):
             request.page.size = size
             response = self._call(self._admin.ListTokens, request)
             yield from response.tokens
@@ -360,14 +355,3 @@ class Client:
             after_seq=after_seq, task_id=task_id, events_only=events_only
         )
         return Stream(self._events.Subscribe(request, metadata=self._metadata))
-
-
-def _origin() -> common_pb2.Origin:
-    return common_pb2.Origin(channel=CHANNEL_NAME)
-
-
-def _pages(limit: int) -> Iterator[int]:
-    """The sizes of the pages that give so many rows."""
-    while limit > 0:
-        yield min(limit, PAGE_ROWS)
-        limit -= PAGE_ROWS

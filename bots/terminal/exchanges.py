@@ -11,7 +11,7 @@ import typing
 from collections.abc import Iterator
 
 from bots import presenter, render, texts, views
-from bots.terminal import client, faults, listing, screen, world
+from bots.terminal import client, faults, listing, prompts, screen, world
 from proto.ducklm.v1 import common_pb2, conversations_pb2, events_pb2, tasks_pb2
 
 EVENTS_A_PAGE: typing.Final = 500
@@ -148,11 +148,7 @@ def delete(session: world.Session, conversation_id: str, sure: bool) -> faults.E
         if not session.console.interactive:
             raise faults.UsageFault(texts.DELETE_NOT_SURE)
         question = texts.DELETE_PROMPT.format(id=render.one_line(conversation_id))
-        try:
-            answer = session.console.ask(question)
-        except (EOFError, KeyboardInterrupt):
-            answer = ""
-        if answer.lower() not in ("y", "yes"):
+        if not prompts.confirmed(session.console, question):
             session.console.say(texts.DELETE_NOT)
             return faults.Exit.FAILED
     session.client.delete_conversation(conversation_id, session.world.new_key())

@@ -25,7 +25,10 @@ class Interrupts:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Take SIGINT over for the block."""
+        """Take SIGINT over for the block; inside another one, that one has it."""
+        if self._watching:
+            yield
+            return
         self._watching = True
         before = signal.signal(signal.SIGINT, self._on_signal)
         alarm_before = signal.signal(signal.SIGALRM, _nudge)

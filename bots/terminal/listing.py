@@ -93,6 +93,8 @@ def grant(row: approvals_pb2.Grant) -> str:
     who = texts.GRANT_FOR.format(
         principal=render.one_line(row.principal), folder=render.one_line(row.folder)
     )
+    if row.schedule_id:
+        who += texts.GRANT_FOR_SCHEDULE.format(id=render.one_line(row.schedule_id))
     return "\n".join([*every, f"  {who}"])
 
 

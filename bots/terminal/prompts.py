@@ -199,6 +199,15 @@ class Prompts:
         self.console.say(texts.FAILED_PRECONDITION.format(details=details))
 
 
+def confirmed(terminal: console.Console, question: str) -> bool:
+    """Whether the person says yes; anything else, Ctrl-C and Ctrl-D are a no."""
+    try:
+        answer = terminal.ask(question)
+    except (EOFError, KeyboardInterrupt):
+        answer = ""
+    return answer.lower() in ("y", "yes")
+
+
 def secret_question(task: tasks_pb2.Task) -> str:
     """Asks for the secret that a task waits for."""
     return texts.SECRET_PROMPT.format(what=render.one_line(task.secret))

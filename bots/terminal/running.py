@@ -28,7 +28,13 @@ class Start:
 def with_session(
     context: typer.Context, command: Callable[[world.Session], faults.Exit]
 ) -> typing.NoReturn:
-    """Run a command with a channel; every fault becomes a sentence and an exit code."""
+    """Run a command with a channel; every fault becomes a sentence and an exit code.
+
+    One that is typed in the chat has the chat's channel, and the chat tells its faults.
+    """
+    of_chat = context.find_object(world.Session)
+    if of_chat is not None:
+        raise typer.Exit(int(command(of_chat)))
     start = context.find_object(Start)
     if start is None:
         raise AssertionError("the callback puts it there")

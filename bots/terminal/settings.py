@@ -5,6 +5,8 @@ never make a call.
 """
 
 import dataclasses
+import os
+import pathlib
 import typing
 
 from bots import render, texts
@@ -55,6 +57,15 @@ def inherited(before: Settings) -> Settings:
     if steering != common_pb2.STEER:
         steering = common_pb2.STEERING_UNSPECIFIED
     return dataclasses.replace(before, mode=mode, steering=steering)
+
+
+def project_named(given: str, home: pathlib.Path) -> str:
+    """A project's full path where a path was typed, else its name; - means none."""
+    if given == "-":
+        return ""
+    if given == "~" or given.startswith("~/"):
+        given = str(home) + given[1:]
+    return os.path.abspath(given) if given.startswith(("/", ".")) else given
 
 
 def steering_named(word: str) -> common_pb2.Steering.ValueType:

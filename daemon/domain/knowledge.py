@@ -54,4 +54,4 @@ class Known(base.Value):
     delivery: Shown | None = None
     """The named one; or what the named message shows."""
     open_deliveries: tuple[ids.DeliveryId, ...] = ()
-    """Of the chat that moves."""
+    """Of the chat that moves: what is to be shown there, and what a task waits for."""

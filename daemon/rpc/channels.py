@@ -70,12 +70,21 @@ class Channels(channels_pb2_grpc.ChannelsServicer):
             if task.secret_call is not None and task.origin.principal == who
         )
         found.secret_task_id = next(waits, "")
+        asks = await self._asks(found.secret_task_id)
+        if asks is not None:
+            found.secret_notice.CopyFrom(await self._sent(asks))
         if stated.reply_to:
             account = principals.account_of(who)
             shown = await self._served.store.delivery_of(account, stated.chat, stated.reply_to)
             if shown is not None:
                 found.replied_to.CopyFrom(await self._sent(shown))
         return found
+
+    async def _asks(self, task_id: str) -> views.DeliveryView | None:
+        """What says that a task waits."""
+        view = await self._served.store.task(ids.TaskId(task_id)) if task_id else None
+        told = view.waiting if view is not None else None
+        return await self._served.store.delivery(told) if told is not None else None
 
     async def Deliveries(
         self, request: channels_pb2.DeliveriesRequest, context: interceptors.Context
@@ -136,10 +145,24 @@ class Channels(channels_pb2_grpc.ChannelsServicer):
             run = await store.run(view.run_id)
             if run is not None:
                 sent.run.CopyFrom(await schedule_runs.sent(self._served, run))
+        elif task is not None or approval is not None:
+            await self._name_schedule(view, sent)
         if view.person is not None:
             rules, now = self._state()
             sent.person.CopyFrom(convert_channels.person(view.person, rules, now))
         return sent
+
+    async def _name_schedule(self, view: views.DeliveryView, sent: channels_pb2.Delivery) -> None:
+        """Say of a card and of a task that waits which schedule's it is, if it is of a run."""
+        is_shown = view.kind in (deliveries.Kind.APPROVAL, deliveries.Kind.NOTICE)
+        if self._served.state is None or not is_shown:
+            return
+        planned = self._served.state().schedules.values()
+        for schedule in (one.schedule for one in planned):
+            if schedule.conversation_id == view.conversation_id:
+                texts = await self._served.contents.texts([schedule.name])
+                sent.run.schedule_id = schedule.schedule_id
+                sent.run.name = convert.said(texts, schedule.name)
 
     async def ListDeliveries(
         self, request: channels_pb2.ListDeliveriesRequest, context: interceptors.Context

@@ -134,13 +134,19 @@ class Schedules(schedules_pb2_grpc.SchedulesServicer):
         return reply
 
     async def _changed(self, given: _Keyed) -> schedules_pb2.Schedule:
+        """The schedule after a change; of one that is over by now, as it was before, or its id."""
+        named = ids.ScheduleId(getattr(given, "schedule_id", None) or "")
+        before = self._world().schedules.get(named)
         kept = await self._kept(given)
-        planned = self._world().schedules.get(kept.schedule_id or ids.ScheduleId(""))
-        if planned is None:
-            raise errors.Refusal(
-                _KIND.NOT_FOUND, f"{kept.schedule_id} is over: its runs are in ListRuns."
-            )
-        return await self._sent(planned)
+        planned = self._world().schedules.get(kept.schedule_id or named)
+        if planned is not None:
+            return await self._sent(planned)
+        over = schedules_pb2.Schedule(schedule_id=kept.schedule_id or "")
+        if before is not None:
+            over = await self._sent(before.but({"live": None, "queued": ()}))
+            over.ClearField("times")
+        over.state = schedules_pb2.Schedule.OVER
+        return over
 
     async def Create(
         self, request: schedules_pb2.CreateScheduleRequest, context: interceptors.Context

@@ -4,11 +4,9 @@ from collections.abc import Collection
 
 import sqlalchemy
 
-from daemon.domain import deliveries, ids, views
+from daemon.domain import deliveries, ids, state, views
 from daemon.storage import bulk
 
-_RECENT = 1000
-"""How many of a chat's newest deliveries a message is looked for in."""
 _read = views.DeliveryView.model_validate_json
 
 
@@ -64,21 +62,28 @@ def open_ones(
 def of_message(
     connection: sqlalchemy.Connection, account: str, chat: str, message_id: str
 ) -> views.DeliveryView | None:
-    """The newest that a message shows, among the last of its chat."""
+    """The newest that a message shows."""
     if not message_id or " " in message_id:
         return None
     text = (
-        "SELECT body FROM (SELECT body, messages FROM delivery WHERE account = ? AND chat = ? "
-        "ORDER BY created_seq DESC, delivery_id DESC LIMIT ?) WHERE instr(messages, ?) LIMIT 1"
+        "SELECT body FROM delivery_message AS shown JOIN delivery USING (delivery_id) "
+        "WHERE shown.account = ? AND shown.chat = ? AND shown.message_id = ? "
+        "AND delivery.chat = shown.chat AND instr(messages, ?) "
+        "ORDER BY created_seq DESC, delivery_id DESC LIMIT 1"
     )
-    found = bulk.find(connection, text, (account, chat, _RECENT, f" {message_id} "))
+    found = bulk.find(connection, text, (account, chat, message_id, f" {message_id} "))
     return _read(found[0][0]) if found else None
 
 
 def open_in(
     connection: sqlalchemy.Connection, account: str, chat: str
 ) -> tuple[ids.DeliveryId, ...]:
-    """The open ones of a chat, oldest first."""
-    text = "SELECT delivery_id FROM delivery WHERE account = ? AND chat = ? AND is_open = 1"
-    found = bulk.find(connection, f"{text} ORDER BY created_seq, delivery_id", (account, chat))
+    """Those of a chat that are to be shown, and those that a task still waits for; oldest first."""
+    waiting = sorted(one.value for one in state.WAITING)
+    text = (
+        "SELECT delivery_id FROM delivery WHERE account = ? AND chat = ? AND (is_open = 1 OR "
+        "delivery_id IN (SELECT json_extract(body, '$.waiting') FROM task "
+        f"WHERE state IN ({bulk.placeholders(len(waiting))}))) ORDER BY created_seq, delivery_id"
+    )
+    found = bulk.find(connection, text, (account, chat, *waiting))
     return tuple(ids.DeliveryId(delivery_id) for (delivery_id,) in found)

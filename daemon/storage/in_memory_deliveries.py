@@ -53,11 +53,13 @@ class InMemoryDeliveries:
         )
         return next(found, None)
 
-    def open_in(self, account: str, chat: str) -> tuple[ids.DeliveryId, ...]:
-        """The open ones of a chat, oldest first."""
+    def open_in(
+        self, account: str, chat: str, waiting: Collection[ids.DeliveryId | None]
+    ) -> tuple[ids.DeliveryId, ...]:
+        """Those of a chat that are to be shown, and those that a task still waits for."""
         return tuple(
             one.delivery_id
             for one in self._all
             if (one.target.account, one.target.chat) == (account, chat)
-            and one.state in deliveries.OPEN
+            and (one.state in deliveries.OPEN or one.delivery_id in waiting)
         )

@@ -91,4 +91,5 @@ class Index:
         return self._store.shown().of_message(account, chat, message_id)
 
     def open_deliveries(self, account: str, chat: str) -> tuple[ids.DeliveryId, ...]:
-        return self._store.shown().open_in(account, chat)
+        waiting = {view.waiting for view in self._store.task_views()}
+        return self._store.shown().open_in(account, chat, waiting)

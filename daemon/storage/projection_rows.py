@@ -20,6 +20,7 @@ _DELIVERY = bulk.Upsert(
     "delivery_id", ("changed_seq", "chat", "state", "is_open", "messages", "body")
 )
 _RUN = bulk.Upsert("run_id", ("task_id", "body"))
+_MESSAGE = bulk.Upsert("account, chat, message_id, delivery_id", ("delivery_id",))
 _CALLS: pydantic.TypeAdapter[tuple[task_row.OpenCall, ...]] = pydantic.TypeAdapter(
     tuple[task_row.OpenCall, ...], config=codec.WITH_THE_FIRST
 )
@@ -37,6 +38,7 @@ _TABLES = (
     "summary",
     "delivery",
     "schedule_run",
+    "delivery_message",
     "projection",
 )
 REBUILD_PAGE_EVENTS = 2000
@@ -128,6 +130,7 @@ def write(
     bulk.insert(connection, "conversation", conversations, _CONVERSATION)
     bulk.insert(connection, "delivery", _delivery_cells(changed), _DELIVERY)
     bulk.insert(connection, "schedule_run", _run_cells(draft), _RUN)
+    bulk.insert(connection, "delivery_message", _message_cells(changed), _MESSAGE)
     _add(connection, draft)
     after, upto = span
     begun = (
@@ -179,6 +182,14 @@ def _delivery_cells(changed: projections.Rows) -> list[bulk.Row]:
             codec.to_json(row),
         )
         for row in changed.deliveries.values()
+    ]
+
+
+def _message_cells(changed: projections.Rows) -> list[bulk.Row]:
+    return [
+        (row.target.account, row.target.chat, message, row.delivery_id)
+        for row in changed.deliveries.values()
+        for message in dict.fromkeys(row.platform_ids)
     ]
 
 

@@ -187,6 +187,16 @@ class ScheduleRun(_Table, table=True):
     body: str
 
 
+class DeliveryMessage(_Table, table=True):
+    """A projection: the messages that showed a delivery at some time, in the chat that it had."""
+
+    __tablename__ = "delivery_message"
+    account: str = sqlmodel.Field(primary_key=True)
+    chat: str = sqlmodel.Field(primary_key=True)
+    message_id: str = sqlmodel.Field(primary_key=True)
+    delivery_id: str = sqlmodel.Field(primary_key=True)
+
+
 class Projection(_Table, table=True):
     """One row: the shape of the projections, how far they go, and how many rows they have."""
 

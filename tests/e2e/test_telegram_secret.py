@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from proto.ducklm.v1 import channels_pb2, tasks_pb2
 from tests import running_bot, running_daemon, spelled
-from tests.fakes.telegram import server
+from tests.fakes.telegram import faults, server
 from tests.integration.rpc import work
 
 pytestmark = [pytest.mark.timeout(90), pytest.mark.spec("D-15")]
@@ -60,3 +61,50 @@ def test_a_password_is_taken_once_and_stands_nowhere(
         forms = spelled.forms(PASSWORD.encode())
         leaks = [path for path in files if any(form in path.read_bytes() for form in forms)]
         assert leaks == []
+
+
+def test_what_was_written_before_it_was_asked_for_is_no_password(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with elevating_bot(tmp_path_factory.mktemp("sudo")) as bot:
+        held = bot.world
+        held.say("`sudo id -u`", user=5)
+        card = held.card("5", "as root")
+        ban = bot.telegram.faults.add(
+            faults.Rule("sendMessage", "retry", chat="5", retry_after_s=3)
+        )
+        held.press(held.button(card, "Once"), card.message_id, user=5)
+        held.until(lambda: ban.times == 0)  # it is asked for, and cannot be shown yet
+        before = held.say("what else?", user=5)
+        asked = held.message("5", "needs a secret")
+        assert asked.message_id > before
+        said = held.say(PASSWORD, user=5)
+        held.message("5", "Taken, used once")
+        held.until(lambda: held.shown["5", said].deleted)
+        assert not held.shown["5", before].deleted
+        with bot.daemon.api() as api:
+            tasks = api.tasks.List(tasks_pb2.ListTasksRequest()).tasks
+        assert {task.text for task in tasks} == {"`sudo id -u`", "what else?"}
+
+
+def shown_notices(bot: running_bot.RunningBot) -> list[channels_pb2.Delivery]:
+    request = channels_pb2.ListDeliveriesRequest(states=[channels_pb2.Delivery.SHOWN])
+    with bot.daemon.api() as api:
+        found = api.channels.ListDeliveries(request).deliveries
+    return [one for one in found if one.kind == channels_pb2.Delivery.NOTICE]
+
+
+def test_what_a_group_is_asked_for_goes_on_where_the_group_does(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with elevating_bot(tmp_path_factory.mktemp("sudo")) as bot:
+        held = bot.world
+        held.say("@duck_bot `sudo id -u`", user=42, chat="-55")
+        card = held.card("-55", "as root")
+        held.press(held.button(card, "Once"), card.message_id, user=42, chat="-55")
+        held.message("-55", "needs a secret")
+        held.until(lambda: shown_notices(bot))
+        held.migrate("-55", "-10055")
+        held.message("-10055", "needs a secret")
+        held.say(PASSWORD, user=42)
+        held.message("-10055", "as root: ")

@@ -14,7 +14,7 @@ import pytest
 
 from bots import client
 from bots.telegram import __main__ as program, calls, config, lanes
-from proto.ducklm.v1 import approvals_pb2
+from proto.ducklm.v1 import approvals_pb2, channels_pb2
 from tests import running_bot, running_daemon
 from tests.conftest import Figures
 from tests.fakes.telegram import faults, server, world
@@ -168,6 +168,24 @@ def test_a_ban_of_one_chat_is_kept_and_no_other_waits_for_it(
     scene.answer("6", WORDS, before, retry_after_s / SPEED + 60)
     assert held.banned_calls == []
     figures(f"calls inside a ban of {retry_after_s} s", 0)
+
+
+@pytest.mark.acceptance(31)
+def test_a_message_that_never_gets_an_answer_is_told_as_failed_and_the_chat_goes_on(
+    scene: Scene,
+) -> None:
+    held, before = scene.held, scene.newest("7")
+    rule = scene.telegram.faults.add(Rule("sendMessage", "server", chat="7", times=10**6))
+    states = [channels_pb2.Delivery.FAILED]
+    request = channels_pb2.ListDeliveriesRequest(states=states)
+    with scene.daemon.api() as api:
+        held.say("quick", user=7)
+        found = held.until(lambda: api.channels.ListDeliveries(request).deliveries, 60)
+    assert [one.fault for one in found] == ["Bad Gateway"]
+    assert 10**6 - rule.times >= lanes.FAILING_TRIES
+    scene.telegram.faults.clear()
+    held.say("quick", user=7)
+    scene.answer("7", "Paris.", before)
 
 
 @pytest.mark.acceptance(31)

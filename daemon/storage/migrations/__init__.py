@@ -4,7 +4,7 @@ Forward only. A module that was released never changes; what it made is kept as 
 `tests/golden`. `PRAGMA user_version` says how far a database has come.
 """
 
-from daemon.storage.migrations import v0001, v0002, v0003, v0004, v0005, v0006
+from daemon.storage.migrations import v0001, v0002, v0003, v0004, v0005, v0006, v0007
 
 STATEMENTS: tuple[tuple[str, ...], ...] = (
     v0001.STATEMENTS,
@@ -13,6 +13,7 @@ STATEMENTS: tuple[tuple[str, ...], ...] = (
     v0004.STATEMENTS,
     v0005.STATEMENTS,
     v0006.STATEMENTS,
+    v0007.STATEMENTS,
 )
 """The statements of each version, from version 1 on."""
 

@@ -1,19 +1,15 @@
-"""Version 6: the runs of schedules."""
+"""Version 6: which deliveries the messages of a chat showed, however long ago."""
 
 STATEMENTS = (
-    """CREATE TABLE schedule_run (
-        number INTEGER PRIMARY KEY NOT NULL,
-        run_id VARCHAR NOT NULL,
-        schedule_id VARCHAR NOT NULL,
-        conversation_seq INTEGER NOT NULL,
-        principal VARCHAR NOT NULL,
-        due_ms INTEGER NOT NULL,
-        by_hand INTEGER NOT NULL,
-        task_id VARCHAR,
-        body VARCHAR NOT NULL
+    """CREATE TABLE delivery_message (
+        account VARCHAR NOT NULL,
+        chat VARCHAR NOT NULL,
+        message_id VARCHAR NOT NULL,
+        delivery_id VARCHAR NOT NULL,
+        PRIMARY KEY (account, chat, message_id, delivery_id)
     )""",
-    "CREATE UNIQUE INDEX run_by_id ON schedule_run (run_id)",
-    "CREATE UNIQUE INDEX run_by_due ON schedule_run (schedule_id, due_ms) WHERE by_hand = 0",
-    "CREATE INDEX run_by_schedule ON schedule_run (schedule_id, number)",
-    "ALTER TABLE projection ADD COLUMN runs INTEGER NOT NULL DEFAULT 0",
+    """INSERT INTO delivery_message
+        SELECT account, chat, shown.value, delivery_id
+        FROM delivery, json_each(delivery.body, '$.platform_ids') AS shown
+        WHERE true ON CONFLICT DO NOTHING""",
 )

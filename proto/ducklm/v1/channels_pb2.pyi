@@ -58,6 +58,7 @@ class LookResponse(_message.Message):
     SECRET_TASK_ID_FIELD_NUMBER: _builtins.int
     REPLIED_TO_FIELD_NUMBER: _builtins.int
     OWNERS_FIELD_NUMBER: _builtins.int
+    SECRET_NOTICE_FIELD_NUMBER: _builtins.int
     principal: _builtins.str
     allowed: _builtins.bool
     """may talk; owners may"""
@@ -78,6 +79,10 @@ class LookResponse(_message.Message):
     def owners(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """users of the platform; none: nobody can approve there"""
 
+    @_builtins.property
+    def secret_notice(self) -> Global___Delivery:
+        """what asks this person for that secret, where it is shown"""
+
     def __init__(
         self,
         *,
@@ -89,10 +94,11 @@ class LookResponse(_message.Message):
         secret_task_id: _builtins.str = ...,
         replied_to: Global___Delivery | None = ...,
         owners: _abc.Iterable[_builtins.str] | None = ...,
+        secret_notice: Global___Delivery | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["replied_to", b"replied_to"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["replied_to", b"replied_to", "secret_notice", b"secret_notice"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed", b"allowed", "conversation_id", b"conversation_id", "live_tasks", b"live_tasks", "owner", b"owner", "owners", b"owners", "principal", b"principal", "replied_to", b"replied_to", "secret_task_id", b"secret_task_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed", b"allowed", "conversation_id", b"conversation_id", "live_tasks", b"live_tasks", "owner", b"owner", "owners", b"owners", "principal", b"principal", "replied_to", b"replied_to", "secret_notice", b"secret_notice", "secret_task_id", b"secret_task_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -257,7 +263,7 @@ class Delivery(_message.Message):
 
     @_builtins.property
     def run(self) -> _schedules_pb2.Run:
-        """SCHEDULE: the run, with the schedule's name"""
+        """SCHEDULE: the run; APPROVAL and NOTICE: which schedule's it is"""
 
     def __init__(
         self,

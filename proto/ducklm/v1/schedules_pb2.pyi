@@ -315,11 +315,15 @@ class Schedule(_message.Message):
         STATE_UNSPECIFIED: Schedule._State.ValueType  # 0
         ACTIVE: Schedule._State.ValueType  # 1
         PAUSED: Schedule._State.ValueType  # 2
+        OVER: Schedule._State.ValueType  # 3
+        """it is gone by what was just asked; its runs stay"""
 
     class State(_State, metaclass=_StateEnumTypeWrapper): ...
     STATE_UNSPECIFIED: Schedule.State.ValueType  # 0
     ACTIVE: Schedule.State.ValueType  # 1
     PAUSED: Schedule.State.ValueType  # 2
+    OVER: Schedule.State.ValueType  # 3
+    """it is gone by what was just asked; its runs stay"""
 
     SCHEDULE_ID_FIELD_NUMBER: _builtins.int
     CONVERSATION_ID_FIELD_NUMBER: _builtins.int

@@ -19,6 +19,7 @@ class Rule:
     skip: int = 0  # so many calls pass first
     retry_after_s: int = 0
     text: str = ""
+    over: bool = False  # what hangs is broken off
 
     def fits(self, method: str, chat: str) -> bool:
         named = self.method == method or (not self.method and method != "getUpdates")
@@ -39,6 +40,8 @@ class Faults:
 
     def clear(self) -> None:
         with self._lock:
+            for rule in self._rules:
+                rule.over = True
             self._rules.clear()
 
     def take(self, method: str, chat: str) -> Rule | None:

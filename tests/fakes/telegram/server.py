@@ -20,6 +20,7 @@ from tests.fakes.telegram import faults, world
 
 TOKEN = "77:AAfake-token-of-the-tests-0123456789"
 TEXT_UNITS = 4096
+HANG_S = 120.0
 _Json = dict[str, typing.Any]
 
 
@@ -128,7 +129,11 @@ class Server:
                     request.transport.close()
                 raise Refused(502, "dropped")
             case "hang":
-                await asyncio.sleep(120)
+                end_s = time.monotonic() + HANG_S
+                while True:
+                    if rule.over or time.monotonic() >= end_s:
+                        raise Refused(502, "Bad Gateway")
+                    await asyncio.sleep(0.02)
             case "bad":
                 raise Refused(400, rule.text or "Bad Request: can't parse entities")
             case "conflict":

@@ -25,6 +25,7 @@ from proto.ducklm.v1 import (
     conversations_pb2,
     events_pb2,
     profiles_pb2,
+    schedules_pb2,
     skills_pb2,
     tasks_pb2,
 )
@@ -38,6 +39,7 @@ _MODULES = (
     conversations_pb2,
     events_pb2,
     profiles_pb2,
+    schedules_pb2,
     skills_pb2,
     tasks_pb2,
 )

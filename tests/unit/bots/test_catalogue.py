@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-from bots import catalogue, commands, config, texts as common
+from bots import catalogue, commands, config, schedule_words, texts as common
 from bots.telegram import texts as telegram
 
 FOLDER = pathlib.Path(__file__).resolve().parents[3] / "config" / "languages"
@@ -23,11 +23,17 @@ def words(module: types.ModuleType) -> types.ModuleType:
 @pytest.mark.spec("C-08")
 @pytest.mark.parametrize("language", sorted(one.stem for one in FOLDER.glob("*.toml")))
 def test_every_catalogue_fits(language: str) -> None:
-    modules = {"common": common, "commands": commands, "telegram": telegram}
+    modules = {
+        "common": common,
+        "commands": commands,
+        "schedules": schedule_words,
+        "telegram": telegram,
+    }
     copies = {name: words(module) for name, module in modules.items()}
     catalogue.load(language, [FOLDER], copies)
     assert vars(copies["telegram"])["ONCE"] != telegram.ONCE
     assert vars(copies["commands"])["HELPS"].keys() == commands.HELPS.keys()
+    assert vars(copies["schedules"])["ADD_USAGE"] != schedule_words.ADD_USAGE
 
 
 @pytest.mark.parametrize(

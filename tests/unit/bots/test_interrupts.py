@@ -51,3 +51,14 @@ def test_nothing_of_it_stays_when_watching_ends() -> None:
         assert signal.getitimer(signal.ITIMER_REAL)[1] > 0
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)) == before
+
+
+def test_watching_within_watching_leaves_it_to_the_outer_one() -> None:
+    watched = interrupts.Interrupts()
+    with watched.watching():
+        with watched.watching():
+            signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt), watched.accepted():
+            pass
+        with watched.accepted():
+            assert signal.getitimer(signal.ITIMER_REAL)[1] > 0

@@ -3,6 +3,7 @@
 import os
 import pty
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ import os, pathlib, signal, socket, sys
 state = pathlib.Path(sys.argv[sys.argv.index("--state") + 1])
 here = pathlib.Path(__file__).parent
 (here / "daemon.arguments").write_text(" ".join(sys.argv[1:]))
+(here / "daemon.environment").write_text("\\n".join(os.environ))
+(here / "daemon.pid").write_text(str(os.getpid()))
 if "--no-start" in sys.argv:
     sys.exit("[models] slot thinker: no such file")
 path = state / "ducklmd.sock"
@@ -36,17 +39,33 @@ CLIENT = """#!/bin/bash
 case $1 in
   status) [[ -f ${0%/*}/answers ]] ;;
   ask) echo "[$DUCKLM_ADDRESS] noise" >&2; echo "answer to: $3"; exit "${CODE:-0}" ;;
-  chat) echo "chat on $DUCKLM_STATE" ;;
-  token) echo "$*" >>"${0%/*}/token.asked"; echo secret-of-the-bot ;;
+  chat)
+    while [[ -f ${0%/*}/chat.waits && ! -f ${0%/*}/bot.again ]]; do sleep 0.05; done
+    echo "chat on $DUCKLM_STATE"
+    ;;
+  token)
+    echo "$*" >>"${0%/*}/token.asked"
+    taken=${0%/*}/token.taken
+    if [[ $2 == revoke ]]; then rm -f "$taken"; exit; fi
+    [[ ! -f $taken ]] || { echo "the name is taken" >&2; exit 1; }
+    echo secret-of-the-bot
+    ;;
 esac
 """
 BOT = """#!/usr/bin/env python3
 import os, pathlib, signal, sys
 here = pathlib.Path(__file__).parent
 if os.environ["DUCKLM_TELEGRAM_TOKEN"].startswith("8:"):
-    sys.exit("ducklm-telegram: Nobody owns this bot")
+    print("ducklm-telegram: Nobody owns this bot", file=sys.stderr)
+    sys.exit(2)
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 print('{"event": "serving"}', flush=True)
+if os.environ["DUCKLM_TELEGRAM_TOKEN"].startswith("9:"):
+    died = here / "bot.died"
+    died.write_text("x" * (len(died.read_text()) + 1 if died.exists() else 1))
+    if len(died.read_text()) < 3:
+        sys.exit(7)
+    (here / "bot.again").touch()
 (here / "bot.started").touch()
 try:
     signal.pause()
@@ -223,6 +242,54 @@ def test_a_bot_that_cannot_start_says_why_and_the_chat_opens(checkout: Checkout)
     shown = chat(checkout, "8:nobody-owns-it")
     assert "Nobody owns this bot" in shown
     assert f"chat on {checkout.state}" in shown
+
+
+def test_a_bot_that_dies_is_told_of_once_and_started_again(checkout: Checkout) -> None:
+    (checkout.bin / "chat.waits").touch()
+    shown = chat(checkout, "9:dies-twice")
+    assert shown.count("the Telegram bot ended with code 7") == 1
+    assert (checkout.bin / "bot.died").read_text() == "xxx"
+    assert (checkout.bin / "bot.stopped").exists()
+    assert checkout.stopped
+
+
+def test_a_token_that_an_earlier_run_made_and_lost_is_made_anew(checkout: Checkout) -> None:
+    (checkout.bin / "token.taken").touch()
+    assert "the Telegram bot runs too" in chat(checkout, "7:of-the-bot-father")
+    own = checkout.state / "bots" / "telegram-7.token"
+    assert own.read_text() == "secret-of-the-bot\n"
+    asked = [line.split()[1] for line in (checkout.bin / "token.asked").read_text().splitlines()]
+    assert asked == ["create", "revoke", "create"]
+
+
+def test_the_daemon_does_not_know_the_bot_s_token(checkout: Checkout) -> None:
+    chat(checkout, "7:of-the-bot-father")
+    known = (checkout.bin / "daemon.environment").read_text().splitlines()
+    assert "DUCKLM_STATE" in known
+    assert "DUCKLM_TELEGRAM_TOKEN" not in known
+
+
+def test_the_bot_ends_with_the_daemon_though_the_script_was_killed(checkout: Checkout) -> None:
+    command = [str(checkout.root / "scripts" / "run"), "--state", str(checkout.state)]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(checkout.root)}
+    environment["DUCKLM_TELEGRAM_TOKEN"] = "7:of-the-bot-father"
+    running = subprocess.Popen(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert running.stdout is not None
+    with running.stdout as said:
+        assert any("serving" in line for line in said)
+        running.kill()
+        running.wait(20)
+        os.kill(int((checkout.bin / "daemon.pid").read_text()), signal.SIGTERM)
+        said.read()  # until all that it started has ended
+    assert checkout.stopped
+    assert (checkout.bin / "bot.stopped").exists()
 
 
 def test_no_bot_runs_for_one_question(checkout: Checkout) -> None:

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import dataclasses
 import typing
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 
 import grpc
 from aiogram import types
@@ -16,6 +16,7 @@ from aiogram import types
 from bots import client
 from bots.telegram import calls, lanes, outgoing
 from proto.ducklm.v1 import (
+    admin_pb2,
     approvals_pb2,
     artifacts_pb2,
     channels_pb2,
@@ -29,6 +30,7 @@ AWAY = client.CallFault(grpc.StatusCode.UNAVAILABLE, "")
 NO = client.CallFault(grpc.StatusCode.PERMISSION_DENIED, "Only an owner may.")
 SAID = client.CallFault(grpc.StatusCode.ALREADY_EXISTS, "")
 Answer = typing.Any
+_R = typing.TypeVar("_R")
 Json = dict[str, typing.Any]
 
 
@@ -57,6 +59,9 @@ class Daemon(client.Client):
         self.look = channels_pb2.LookResponse(allowed=True, conversation_id="c")
         self.faults: dict[str, list[Exception]] = {}
         self.holds: dict[str, asyncio.Event] = {}
+        self.lists: dict[str, Callable[[typing.Any], Answer]] = {}
+        self.away = False
+        self.strangers: set[str] = set()
         self.reached = asyncio.Event()
         self.tasks = Service(self, "tasks")
         self.events = Service(self, "events")
@@ -65,9 +70,11 @@ class Daemon(client.Client):
         self.projects = Service(self, "projects")
         self.artifacts = Service(self, "artifacts")
         self.channels = Service(self, "channels")
+        self.schedules = Service(self, "schedules")
         self.admin = Service(self, "admin")
         self.person = channels_pb2.Person(state=channels_pb2.Person.ASKED, code="1234")
         self.answers: dict[str, Answer] = {
+            "admin.Status": admin_pb2.StatusResponse(),
             "conversations.Get": conversations_pb2.Conversation(conversation_id="c"),
             "conversations.Create": conversations_pb2.Conversation(conversation_id="c"),
             "conversations.Update": conversations_pb2.Conversation(conversation_id="c"),
@@ -83,6 +90,8 @@ class Daemon(client.Client):
         self.reached.set()
         if method in self.holds:
             await self.holds[method].wait()
+        if self.away:
+            raise AWAY
         faults = self.faults.get(method)
         if faults:
             raise faults.pop(0)
@@ -96,7 +105,10 @@ class Daemon(client.Client):
     def _answer(self, method: str, request: typing.Any) -> Answer:
         match method:
             case "channels.Look":
-                return self.look
+                found = channels_pb2.LookResponse()
+                found.CopyFrom(self.look)
+                found.allowed = found.allowed and request.origin.principal not in self.strangers
+                return found
             case "channels.Pair":
                 return self.person
             case "channels.GetCursor":
@@ -109,10 +121,17 @@ class Daemon(client.Client):
                 return tasks_pb2.Task()
             case "projects.PutFile":
                 return projects_pb2.ProjectFile(path=f"incoming/{request.name}")
+            case _ if method in self.lists:
+                return self.lists[method](request)
             case _:
                 return self.answers.get(method)
 
-    async def send(self, method: Callable[..., Answer], pieces: AsyncIterator[Answer]) -> Answer:
+    async def send(
+        self,
+        method: Callable[..., Answer],
+        pieces: AsyncIterator[Answer],
+        timeout_s: float = client.SEND_TIMEOUT_S,
+    ) -> Answer:
         return await method(pieces)
 
     def lines(self, *but: str) -> list[str]:
@@ -151,6 +170,7 @@ class Api(calls.Calls):
         self.confirmed = 0
         self.polls: list[tuple[int, float]] = []
         self.faults: list[calls.Fault] = []
+        self.delete_faults: list[calls.Fault] = []
         self.changed = asyncio.Event()
         self.held = asyncio.Event()
 
@@ -189,6 +209,8 @@ class Api(calls.Calls):
 
     async def delete(self, chat: str, message: str) -> None:
         self.log.append(f"delete {message}")
+        if self.delete_faults:
+            raise self.delete_faults.pop(0)
 
     async def download(self, file_id: str) -> bytes:
         found = self.files.get(file_id, b"data")
@@ -211,6 +233,20 @@ class Banned(lanes.Lanes):
     async def send(self, *_: object) -> typing.NoReturn:
         await asyncio.Event().wait()
         raise AssertionError
+
+
+class Free(lanes.Lanes):
+    """Lanes with nothing in them: what is to be sent is sent."""
+
+    async def send(
+        self,
+        chat: str,
+        topic: str,
+        urgency: lanes.Urgency,
+        call: Callable[[], Coroutine[object, object, _R]],
+        key: str = "",
+    ) -> _R:
+        return await call()
 
 
 @dataclasses.dataclass

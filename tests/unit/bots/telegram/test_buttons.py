@@ -22,6 +22,11 @@ PRESSES: tuple[buttons.Press, ...] = (
     buttons.Whole("ab" * 32),
     buttons.Menu("steering"),
     buttons.Setting("project", "a" * 41),
+    buttons.Draft(keeps=True, artifact_id="cd" * 32),
+    buttons.Draft(keeps=False, artifact_id="cd" * 32),
+    buttons.Schedules(),
+    buttons.Schedules(24),
+    *(buttons.Schedule(action, ID) for action in buttons.ACTIONS),
 )
 
 
@@ -47,6 +52,7 @@ def test_a_press_is_read_as_it_was_made(press: buttons.Press) -> None:
             "s:mode:../x",
             "x:y:z",
         ),
+        *("k:y:", "k:x:" + "A" * 43, "l:p:", "l:p:-1", "l:p:1000", "l:q:1", "t:v:", "t:q:" + ID),
         *("\0", "a:o:\0", "🦆", "s:" + "a" * 20 + ":x"),
     ],
 )

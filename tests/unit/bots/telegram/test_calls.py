@@ -66,6 +66,18 @@ async def test_each_failure_is_one_of_the_faults(
     assert server.TOKEN not in all_of(raised.value)
 
 
+async def test_a_call_knows_whether_it_alone_gets_no_answer(
+    telegram: server.Server, api: calls.Calls
+) -> None:
+    for others, alone in (("sendMessage", False), ("getMe", True)):
+        await api.me() if others == "getMe" else None
+        telegram.faults.add(Rule("sendMessage", "server"))
+        with pytest.raises(calls.Unreachable) as raised:
+            await api.send("5", "", HELLO)
+        assert raised.value.alone is alone
+        assert str(raised.value) == "Bad Gateway"
+
+
 async def test_a_ban_says_how_long(telegram: server.Server, api: calls.Calls) -> None:
     telegram.faults.add(Rule("sendMessage", "retry", retry_after_s=1000))
     with pytest.raises(calls.TooMany) as raised:

@@ -119,6 +119,28 @@ def test_a_name_of_a_tool_calls_nobody() -> None:
         assert ("code", 0, 4) in [(one.kind, one.offset, one.length) for one in text.entities]
 
 
+@pytest.mark.spec("K-14")
+def test_a_card_of_a_run_says_which_schedule_asks() -> None:
+    given = approval("ls", status=approvals_pb2.PENDING)
+    for text in (
+        cards.approval(given, None, "News @all").text,
+        cards.announced(given, "News @all"),
+    ):
+        assert text.text.startswith("shell_exec asks to run\n⏰ for News @all")
+        assert "code" in [one.kind for one in text.entities]
+    given.card = "x" * 4000
+    assert "⏰ for News" in cards.approval(given, None, "News").text.text
+    given.status = approvals_pb2.DENIED
+    assert "⏰ for News" in cards.approval(given, None, "News").text.text
+
+
+@pytest.mark.parametrize(("waits", "says"), [(True, "parked."), (False, "waits no more.")])
+def test_a_run_that_waits_says_which_schedule_it_is_of(waits: bool, says: str) -> None:
+    given = channels_pb2.Delivery(chat="5", waits=waits, task=task(common_pb2.PARKED))
+    given.run.name = "News"
+    assert cards.notice(given).text == f"⏰ “News” {says}"
+
+
 def labels(text: outgoing.Text) -> list[list[str]]:
     return [[one.text for one in row] for row in text.rows]
 

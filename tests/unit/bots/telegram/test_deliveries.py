@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import datetime
 import pathlib
 import tempfile
 from collections.abc import AsyncIterator
@@ -102,6 +103,16 @@ async def test_an_answer_is_edited_into_a_message_that_is_reported_before(
         "edit 101: Paris.",
         "report d 2 SHOWN [101]",
     ]
+
+
+async def test_how_long_it_takes_is_counted_from_the_task_s_begin(stage: showing.Stage) -> None:
+    given = preview(("50",))
+    begun = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=100)
+    given.task.created_at.FromDatetime(begun)
+    stage.give(given)
+    await stage.until("edit 50")
+    (line,) = [one for one in stage.log if one.startswith("edit 50")]
+    assert 100 <= int(line.split()[-2]) <= 100 + showing.LIMIT_S
 
 
 @pytest.mark.parametrize(
@@ -276,3 +287,16 @@ async def test_a_card_that_nobody_saw_and_that_is_decided_is_not_sent(stage: sho
     stage.give(delivery(D.APPROVAL, 2, approval=approval(approvals_pb2.DENIED)))
     await stage.until("report d 2 SHOWN []")
     assert len(stage.log) == 1
+
+
+@pytest.mark.spec("C-05")
+async def test_a_scheduled_result_is_a_new_message_in_its_topic(stage: showing.Stage) -> None:
+    given = delivery(D.SCHEDULE, chat="-100", topic="4", of=task("**Quack**"))
+    given.reply_to = ""
+    given.run.name, given.run.late_ms = "News", 12 * 60_000
+    stage.give(given)
+    await stage.until("SHOWN")
+    assert [line for line in stage.log if not line.startswith("list")] == [
+        "send -100/4: ⏰ News · 12 min late\nQuack*",
+        "report d 1 SHOWN [101]",
+    ]

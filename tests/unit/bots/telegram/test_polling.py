@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Callable, Coroutine
 
 import pytest
+from aiogram import types
 
 from bots.telegram import calls, lanes, polling, texts, updates
 from tests.simulation import quick_loop
@@ -15,6 +16,7 @@ POLL_S = 30
 SPEED = 20.0
 LIMIT_S = 400.0  # of a clock that is that much quicker
 ONCE = f"a:o:approval-{'a' * 32}"
+RESOLVED = f"approvals.Resolve approval-{'a' * 32} ALLOW_ONCE"
 LOOKS = ("channels.Look", "channels.GetCursor", "conversations.Get")
 
 
@@ -25,6 +27,7 @@ class Stage:
         self.daemon = receiving.Daemon()
         self.api = receiving.Api()
         self.ann, self.ben = receiving.Person(5), receiving.Person(6, 200)
+        self.cid = receiving.Person(7, 300)
         self.sending = lanes.Lanes()
         self.running: asyncio.Task[None] | None = None
 
@@ -89,13 +92,11 @@ def on_a_quick_clock(play: Play) -> Callable[[], None]:
 
 @on_a_quick_clock
 async def test_updates_are_taken_in_order_and_confirmed(stage: Stage) -> None:
-    stage.api.give(stage.ann.says("one"), stage.ann.says("two"), stage.ann.presses(ONCE))
+    stage.api.give(stage.ann.says("one"), stage.ann.says("two"))
+    await stage.confirmed(102)
+    stage.api.give(stage.ann.presses(ONCE))
     await stage.confirmed(103)
-    assert stage.told() == [
-        "tasks.Submit “one”",
-        "tasks.Submit “two”",
-        f"approvals.Resolve approval-{'a' * 32} ALLOW_ONCE",
-    ]
+    assert stage.told() == ["tasks.Submit “one”", "tasks.Submit “two”", RESOLVED]
     keys = [one.client_key for _, one in stage.daemon.asked if hasattr(one, "client_key")]
     assert keys == ["telegram:77:101 submit", "telegram:77:102 submit", "telegram:77:103 answer"]
 
@@ -105,20 +106,131 @@ async def test_updates_are_taken_in_order_and_confirmed(stage: Stage) -> None:
 async def test_nothing_is_confirmed_while_the_daemon_is_away_and_each_is_told_once(
     stage: Stage,
 ) -> None:
-    stage.daemon.faults["tasks.Submit"] = [receiving.AWAY] * 5
-    press = stage.ann.presses(ONCE)
-    stage.api.give(stage.ann.says("one"), stage.ann.says("two"), press, stage.ben.says("three"))
-    await stage.until(lambda: len(stage.daemon.faults["tasks.Submit"]) == 1)
+    stage.daemon.away = True
+    stage.api.give(stage.ann.says("one"), stage.ann.says("two"), stage.ann.presses(ONCE))
+    stage.api.give(stage.ben.says("three"))
+    await stage.until(lambda: len(stage.daemon.asked) >= 9)
     assert stage.api.confirmed < 101
-    await stage.confirmed(201)
-    assert stage.told() == [
-        "tasks.Submit “one”",
-        "tasks.Submit “two”",
-        f"approvals.Resolve approval-{'a' * 32} ALLOW_ONCE",
-        "tasks.Submit “three”",
-    ]
     assert sorted(stage.api.log) == [f"send {chat}: {texts.AWAY}" for chat in (5, 6)]
-    assert stage.api.toasts[0][1] == texts.AWAY_TOAST
+    assert [one for one in stage.api.toasts if one[1] == texts.AWAY_TOAST] == stage.api.toasts
+    stage.daemon.away = False
+    stage.daemon.asked.clear()
+    await stage.confirmed(201)
+    ann = [one for one in stage.told() if "three" not in one and "Resolve" not in one]
+    assert ann == ["tasks.Submit “one”", "tasks.Submit “two”"]
+    assert set(stage.told()) == {*ann, RESOLVED, "tasks.Submit “three”"}
+    assert len(stage.api.log) == 2
+
+
+HELD: list[tuple[str, list[str], str, str]] = [
+    # What hangs, what comes then, and what of it is heard meanwhile; "one" has to wait.
+    ("another chat's command", ["ben /status"], "ann hello", "tasks.Submit “hello”"),
+    ("another chat's commands", ["ben /status", "ben one"], "ann /stop", "tasks.Cancel t-1"),
+    ("its own command", ["ann /status", "ann one"], "ann /stop", "tasks.Cancel t-1"),
+    ("a press in its chat", ["ann PRESS", "ann one"], "ann /stop", "tasks.Cancel t-1"),
+    ("a press beside a command", ["ann /status", "ann one"], "ann PRESS2", "tasks.Feedback"),
+    ("a press on another message", ["ann PRESS"], "ann PRESS2", "tasks.Feedback"),
+]
+HANGS = ("admin.Status", "approvals.Resolve")
+
+
+def acted(stage: Stage, line: str) -> types.Update:
+    who, _, said = line.partition(" ")
+    person = stage.ann if who == "ann" else stage.ben
+    data = {"PRESS": ONCE, "PRESS2": f"f:y:task-{'b' * 32}"}.get(said)
+    return person.presses(data) if data else person.says(said)
+
+
+@pytest.mark.spec("B-06")
+@pytest.mark.parametrize(("before", "then", "told"), [one[1:] for one in HELD])
+def test_what_hangs_holds_its_own_chat_alone(before: list[str], then: str, told: str) -> None:
+    async def play(stage: Stage) -> None:
+        gate = asyncio.Event()
+        stage.daemon.holds = dict.fromkeys(HANGS, gate)
+        stage.daemon.look.live_tasks.add(task_id="t-1")
+        stage.api.give(*(acted(stage, line) for line in before), acted(stage, then))
+        await stage.until(lambda: told in stage.told())
+        assert "tasks.Submit “one”" not in stage.told()
+        assert stage.api.confirmed < (201 if before[0].startswith("ben") else 101)
+        gate.set()
+        await stage.confirmed(stage.ben.number if stage.ben.number > 200 else stage.ann.number)
+        assert ("tasks.Submit “one”" in stage.told()) == before[-1].endswith(" one")
+
+    quickly(play)
+
+
+@pytest.mark.spec("B-07")
+@on_a_quick_clock
+async def test_behind_a_hundred_that_are_not_confirmed_the_rest_waits_and_comes(
+    stage: Stage,
+) -> None:
+    gate = stage.daemon.holds["admin.Status"] = asyncio.Event()
+    many = polling.UNCONFIRMED + 50
+    stage.api.give(stage.ann.says("/status"), *(stage.ben.says(f"n{n}") for n in range(many)))
+    seen = polling.UNCONFIRMED - 1
+    await stage.until(lambda: f"tasks.Submit “n{seen - 1}”" in stage.told())
+    polls = len(stage.api.polls)
+    with pytest.raises(TimeoutError):  # nothing new can come: nothing is asked for
+        async with asyncio.timeout(polling.HELD_S / 2):
+            await stage.until(lambda: len(stage.api.polls) > polls + 1)
+    assert stage.api.confirmed < 101
+    assert f"tasks.Submit “n{seen}”" not in stage.told()
+    gate.set()
+    await stage.confirmed(200 + many)
+    submits = [one for one in stage.told() if one.startswith("tasks.Submit")]
+    assert submits == [f"tasks.Submit “n{n}”" for n in range(many)]
+    assert stage.api.log == []
+
+
+@pytest.mark.spec("B-07")
+@pytest.mark.parametrize("away", [False, True])
+def test_what_holds_up_all_others_is_given_up_unless_the_daemon_is_away(away: bool) -> None:
+    async def play(stage: Stage) -> None:
+        stage.daemon.holds["admin.Status"] = asyncio.Event()
+        last = polling.UNCONFIRMED + 10
+        stage.api.give(stage.ann.says("/status"), stage.ann.says("next"))
+        stage.api.give(*(stage.ben.says(f"n{n}") for n in range(last)))
+        await stage.until(lambda: "tasks.Submit “n97”" in stage.told())
+        stage.daemon.away = away
+        if away:
+            cursors = stage.daemon.lines
+            await stage.until(lambda: "channels.GetCursor" in cursors("channels.Look"))
+            assert stage.api.confirmed < 101
+            stage.daemon.away = False
+        await stage.confirmed(200 + last)
+        assert stage.api.log == [f"send 5: {texts.GIVEN_UP}"]
+        assert "tasks.Submit “next”" in stage.told()
+
+    quickly(play)
+
+
+@pytest.mark.spec("B-03")
+@on_a_quick_clock
+async def test_who_was_let_in_before_they_spoke_is_heard(stage: Stage) -> None:
+    """A stranger's words wait for a press that may be about them; nobody else's do."""
+    gate = stage.daemon.holds["channels.DecidePairing"] = asyncio.Event()
+    stage.daemon.look.replied_to.person.principal = "telegram:77:6"
+    stage.daemon.strangers = {"telegram:77:6"}
+    stage.api.give(stage.ann.presses("p:y:"), stage.ann.says("mine", chat="-1"))
+    stage.api.give(stage.ben.says("hello"), stage.cid.says("other"))
+    await stage.until(lambda: "tasks.Submit “other”" in stage.told())
+    assert "channels.Pair" not in stage.told()
+    stage.daemon.strangers.clear()
+    gate.set()
+    await stage.confirmed(201)
+    assert "tasks.Submit “hello”" in stage.told()
+    assert "channels.Pair" not in stage.told()
+
+
+@on_a_quick_clock
+async def test_a_setting_that_was_pressed_counts_for_what_was_said_after_it(stage: Stage) -> None:
+    gate = stage.daemon.holds["conversations.Update"] = asyncio.Event()
+    stage.api.give(stage.ann.presses("s:mode:plan"), stage.ann.says("one"), stage.ben.says("two"))
+    await stage.until(lambda: "tasks.Submit “two”" in stage.told())
+    assert "tasks.Submit “one”" not in stage.told()
+    gate.set()
+    await stage.confirmed(201)
+    assert "tasks.Submit “one”" in stage.told()
 
 
 @on_a_quick_clock

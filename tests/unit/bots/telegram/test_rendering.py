@@ -1,5 +1,7 @@
 """Markdown as Telegram messages: what is marked, what is inert, and where it is split."""
 
+import random
+
 import pytest
 from hypothesis import given, settings, strategies
 
@@ -202,3 +204,26 @@ def test_no_sign_is_torn(sign: str, count: int) -> None:
 )
 def test_nothing_takes_long_to_read(source: str) -> None:
     assert rendering.split(rendering.markdown(source))
+
+
+_SIGNS = "ab *_`~[]()#+-.!|>=<$&:^\\/@1"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_escaped_says_just_that(seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(500):
+        text = "".join(chance.choices(_SIGNS, k=chance.randint(1, 20)))
+        line = " ".join(text.split()) or "a"
+        whole = f"• **{rendering.escaped(line)}** {rendering.escaped(line)}"
+        assert rendering.markdown(whole).text == f"• {line} {line}"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_fenced_is_shown_as_it_is(seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(500):
+        text = "".join(chance.choices(f"{_SIGNS}\n", k=chance.randint(1, 40))).rstrip("\n") or "a"
+        found = rendering.markdown(f"x\n{rendering.fenced(text)}\nz")
+        assert found.text == f"x\n{text}\nz"
+        assert [one.kind for one in found.entities] == ["pre"]

@@ -97,6 +97,29 @@ def test_what_an_update_is(more: Json, chat: Json, meant: str) -> None:
     assert told(read(more, chat)) == meant
 
 
+def code(offset: int, length: int, kind: str = "code") -> Json:
+    return {"type": kind, "offset": offset, "length": length}
+
+
+@pytest.mark.parametrize(
+    ("text", "entities", "typed"),
+    [
+        ("ls", [code(0, 2)], "`ls`"),
+        ("🦆 at 9: ls -l now", [code(9, 5)], "🦆 at 9: `ls -l` now"),
+        ("run\nls\ndf", [code(4, 5, "pre")], "run\n```\nls\ndf\n```"),
+        ("ls and df", [code(0, 2), code(7, 2)], "`ls` and `df`"),
+        ("a`b", [code(0, 3)], "a`b"),
+        ("bold", [code(0, 4, "bold")], "bold"),
+    ],
+)
+def test_backticks_that_an_app_made_a_mark_of_are_put_back(
+    text: str, entities: list[Json], typed: str
+) -> None:
+    incoming = read({"text": text, "entities": entities})
+    assert isinstance(incoming, updates.Message)
+    assert (incoming.text, incoming.bare) == (typed, text)
+
+
 def test_other_updates_are_nothing() -> None:
     edited = {"message_id": 9, "date": 1, "edit_date": 2, "chat": PRIVATE, "from": ME, "text": "x"}
     given = types.Update.model_validate({"update_id": 1, "edited_message": edited})
@@ -107,21 +130,9 @@ ALBUM: Json = {"media_group_id": "g", "document": DOCUMENT}
 
 
 def test_the_parts_of_an_album_are_one_message() -> None:
-    first, second = read(ALBUM | {"caption": "both"}), read(ALBUM)
+    first, second = read(ALBUM), read(ALBUM | {"caption": "both"})
     other, elsewhere = read({"text": "x"}), read(ALBUM, PRIVATE | {"id": 6})
-    found = updates.merged([(1, first), (2, other), (3, second), (4, elsewhere)])
-    assert [numbers for numbers, _ in found] == [(1, 3), (2,), (4,)]
-    (_, merged), *others = found
-    assert isinstance(merged, updates.Message)
-    assert (merged.text, len(merged.files)) == ("both", 2)
-    assert [one for _, one in others] == [other, elsewhere]
-
-
-@pytest.mark.parametrize(
-    ("parts", "open_at"),
-    [("", None), ("x", None), ("a", 0), ("xaa", 1), ("axa", 0), ("aax", None), ("axax", None)],
-)
-def test_an_album_that_may_have_more_parts_is_open(parts: str, open_at: int | None) -> None:
-    made = {"x": read({"text": "x"}), "a": read(ALBUM)}
-    found = updates.merged([(number, made[part]) for number, part in enumerate(parts)])
-    assert updates.open_album(found) == open_at
+    albums = [updates.album(one) for one in (first, second, other, elsewhere)]
+    assert albums == [("5", "g"), ("5", "g"), None, ("6", "g")]
+    whole = updates.joined(updates.joined(first, second), read(ALBUM | {"caption": "more"}))
+    assert (whole.text, len(whole.files)) == ("both", 3)

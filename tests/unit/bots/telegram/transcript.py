@@ -8,8 +8,15 @@ import pathlib
 from collections.abc import Iterator
 
 from bots import commands, views
-from bots.telegram import cards, finals, outgoing, previews
-from proto.ducklm.v1 import approvals_pb2, channels_pb2, common_pb2, events_pb2, tasks_pb2
+from bots.telegram import cards, drafts, finals, outgoing, previews, rendering, schedule_views
+from proto.ducklm.v1 import (
+    approvals_pb2,
+    channels_pb2,
+    common_pb2,
+    events_pb2,
+    schedules_pb2,
+    tasks_pb2,
+)
 
 PATH = pathlib.Path(__file__).parents[3] / "golden" / "telegram.md"
 _MARKS = {"bold": ("**", "**"), "italic": ("_", "_"), "code": ("`", "`"), "pre": ("```\n", "\n```")}
@@ -105,10 +112,67 @@ def asked() -> Iterator[tuple[str, outgoing.Text]]:
     yield "/help", outgoing.Text(commands.help_text())
 
 
+def seen(view: schedule_views.View) -> outgoing.Text:
+    """A view as a message."""
+    text = rendering.markdown(view.text)
+    return outgoing.Text(text.text, text.entities, tuple(map(tuple, view.rows)))
+
+
+def scheduled() -> Iterator[tuple[str, outgoing.Text]]:
+    """From words to a result."""
+    here = schedule_views.Place("telegram:77", "42")
+    times = schedules_pb2.Times(
+        when="every mon,tue,wed,thu,fri at 08:00",
+        zone="Europe/Berlin",
+        told=["Wed 2026-12-02 08:00 CET", "Thu 2026-12-03 08:00 CET", "Fri 2026-12-04 08:00 CET"],
+        notes=["8 is read as 08:00, in the morning; say 8pm for 20:00"],
+    )
+    text = "tell me what is new in the pond"
+    draft = drafts.Draft("telegram:77:42", "k", times.when, times.zone, text)
+    said = "/schedule add every weekday at 8: tell me what is new in the pond"
+    yield f"`{said}`", seen(schedule_views.draft(draft, times, "ab" * 32, ""))
+    policy = schedules_pb2.SchedulePolicy
+    one = schedules_pb2.Schedule(
+        schedule_id="schedule-" + "0" * 28 + "7f3a",
+        name=text,
+        text=text,
+        mode=common_pb2.BUILD,
+        state=schedules_pb2.Schedule.ACTIVE,
+        times=times,
+        policy=policy(
+            missed=policy.RUN_ONCE,
+            overlap=policy.LEAVE_OUT,
+            tell=policy.ALWAYS,
+            to=schedules_pb2.ChatTarget(account="telegram:77", chat="42"),
+            pause_after_failures=5,
+        ),
+    )
+    yield "Keep is pressed", seen(schedule_views.schedule(one, here, "Kept."))
+    run = schedules_pb2.Run(
+        name=text,
+        due_told="Wed 2026-12-02 08:00 CET",
+        state=schedules_pb2.Run.DELIVERED,
+        late_ms=12 * 60_000,
+        duration_ms=94_000,
+    )
+    run.started_at.FromDatetime(datetime.datetime(2026, 12, 2))
+    run.ended_at.FromDatetime(datetime.datetime(2026, 12, 2))
+    task = tasks_pb2.Task(
+        task_id=_T, kind="answer", state=common_pb2.COMPLETED, answer="**Two** more ducks."
+    )
+    yield "it came due while the machine slept", finals.final(task, (), run).parts[0]
+    yield "History is pressed", seen(schedule_views.history([run], text, one.schedule_id))
+    one.kind, one.name, one.text = one.COMMAND, "make feed", "make feed"
+    yield "/schedule", seen(schedule_views.listing([one], here))
+    pending = approval(approvals_pb2.PENDING)
+    card = cards.approval(pending, datetime.UTC, "make feed").text
+    yield "a command of a schedule asks", card
+
+
 def made() -> str:
     """The whole transcript."""
     parts = ["# What is seen on Telegram", "Made by `tests/unit/bots/telegram/transcript.py`."]
-    for title, text in (*growing(), *asked()):
+    for title, text in (*growing(), *asked(), *scheduled()):
         body = "\n".join(f"> {line}" if line else ">" for line in drawn(text).split("\n"))
         parts += [f"## {title}", body]
     return "\n\n".join(parts) + "\n"
