@@ -23,15 +23,14 @@ class Planning(thinking.Thinking):
         """A schedule with a conversation of its own."""
         chat = ids.ConversationId(self.new_id("conversation"))
         name = self.content(chat)
-        created = events.ConversationCreated(
-            conversation_id=chat, principal=author.OWNER, title=name
-        )
+        who = self.dice.choice((author.OWNER, principals.Principal("telegram:77:5")))
+        created = events.ConversationCreated(conversation_id=chat, principal=who, title=name)
         self.add(created, chat)
         to = target or self.dice.choice((None, TARGET))
         schedule = events.Schedule(
             schedule_id=ids.ScheduleId(self.new_id("schedule")),
             conversation_id=chat,
-            principal=self.dice.choice((author.OWNER, principals.Principal("telegram:77:5"))),
+            principal=who,
             name=name,
             text=self.content(chat),
             spec=schedules.Cron(fields="0 * * * *"),
