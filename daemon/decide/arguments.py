@@ -36,6 +36,7 @@ ALIASES: Mapping[str, str] = {
     "q": "query",
 }
 """What models that learned other tools write, and the name that ours have for it."""
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def named(
@@ -62,7 +63,7 @@ def fault(spec: contract.ToolSpec, given: Mapping[str, pydantic.JsonValue]) -> s
 
 def fingerprint(tool: str, given: Mapping[str, pydantic.JsonValue]) -> str:
     """The same for the same call of the same tool, whatever the order of its arguments."""
-    text = json.dumps([tool, given], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    text = _ENCODER.encode([tool, given])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

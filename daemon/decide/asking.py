@@ -108,7 +108,7 @@ def moment(task: world.Task) -> int:
     It grows with each model call and with each result of a tool call: after either another model
     call may be wanted, and what was gathered before is for none.
     """
-    return task.asked + sum(call.ended for call in task.calls)
+    return task.asked + len(task.calls) - len(task.open_calls())
 
 
 def heard(task: world.Task, call: Wanted) -> tuple[ids.ContentId, ...]:

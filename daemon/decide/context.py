@@ -50,21 +50,21 @@ class ToSummarize:
 
 
 def _cost(pieces: Sequence[inputs.Piece]) -> int:
-    return sum(piece.tokens + _MESSAGE_OVERHEAD_TOKENS for piece in pieces)
+    return sum([piece.tokens for piece in pieces]) + _MESSAGE_OVERHEAD_TOKENS * len(pieces)
 
 
 def bound_tokens(text: str) -> int:
     """At least as many tokens as any tokenizer makes of a text: one a byte."""
-    return len(text.encode("utf-8", "surrogatepass"))
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def surely_fits(texts: Sequence[str], context_tokens: int) -> bool:
-    """Whether texts fit whatever their tokens are, so that nobody need count them.
+def surely_fits(bounds: Sequence[int], context_tokens: int) -> bool:
+    """Whether texts fit whatever their tokens are, so that nobody need count them; `bounds` are
+    theirs.
 
     An answer never has more than half of the context.
     """
-    bound = sum(bound_tokens(text) + _MESSAGE_OVERHEAD_TOKENS for text in texts)
-    return bound <= context_tokens // 2
+    return sum(bounds) + _MESSAGE_OVERHEAD_TOKENS * len(bounds) <= context_tokens // 2
 
 
 def answer_budget(context_tokens: int, wanted_tokens: int) -> int:
@@ -92,12 +92,13 @@ def compose(
     """The messages of a model call. Each shrink halves what earlier exchanges may take."""
     room = gathered.context_tokens - answer_tokens - _fixed(gathered)
     turn = gathered.turn
-    if _cost(turn) > room:
+    cost = _cost(turn)
+    if cost > room:
         turn = _shortened(turn)
-    if _cost(turn) > room:
-        needed = gathered.context_tokens - room + _cost(turn)
-        return TooLong(needed, gathered.context_tokens)
-    room = (room - _cost(turn)) >> shrinks
+        cost = _cost(turn)
+    if cost > room:
+        return TooLong(gathered.context_tokens - room + cost, gathered.context_tokens)
+    room = (room - cost) >> shrinks
     history = gathered.history
     if _cost(history) > room:
         history = _shortened(history)
@@ -147,7 +148,7 @@ def _system(system: str, summary: inputs.Piece | None) -> messages.Message:
 
 
 def _told(pieces: Sequence[inputs.Piece]) -> _Messages:
-    return tuple(messages.Message(speaker=one.speaker, content=one.text) for one in pieces)
+    return tuple([messages.Message(one.speaker, one.text) for one in pieces])
 
 
 def _without_oldest(history: _Pieces) -> _Pieces:

@@ -20,7 +20,7 @@ from tools import contract
 _KIND = errors.RefusalKind
 EDITS = calls.EDITS
 """The coder's own tool, which is in no catalogue."""
-_PRESETS = (decisions.ProfileRecord, decisions.SkillRecord)
+_PRESETS = frozenset({decisions.ProfileRecord, decisions.SkillRecord})
 
 
 def generation(given: presets.Generation) -> turn.Generation:
@@ -113,14 +113,14 @@ def after(
     tasks: Mapping[ids.TaskId, world.Task],
 ) -> turn.Rules:
     """The rules once a decision's records are kept; `tasks` are those that live then."""
-    found = [record for record in records if isinstance(record, _PRESETS)]
+    found = [record for record in records if type(record) in _PRESETS]
     if not found:
         return rules
     kept = rules.kept
     for record in found:
         if isinstance(record, decisions.ProfileRecord):
             kept = kept.with_profile(record.name, record.profile)
-        else:
+        elif isinstance(record, decisions.SkillRecord):
             kept = kept.with_skill(record.name, record.skill)
     changed = rules.but({"kept": kept})
     begun = [task for task in tasks.values() if task.state is not state.TaskState.QUEUED]

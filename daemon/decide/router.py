@@ -129,8 +129,8 @@ def _use_tool(
         return
     given = arguments.named(current.rules.tools[wanted.tool], wanted.arguments)
     last = task.calls[-1] if task.calls else None
-    again = last is not None and last.fingerprint == arguments.fingerprint(wanted.tool, given)
-    if last is not None and again and last.outcome in _FAILED:
+    failed = last if last is not None and last.outcome in _FAILED else None
+    if failed is not None and failed.fingerprint == arguments.fingerprint(wanted.tool, given):
         reason = f"the model asked again for a {wanted.tool} call that had just failed"
         endings.end(current, task, state.TaskState.FAILED, reason)
         return

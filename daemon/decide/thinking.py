@@ -52,7 +52,8 @@ def context_gathered(current: turn.Turn, task: world.Task, given: inputs.Context
         told = None
     if told is not None:
         summary = asking.Wanted(_Purpose.SUMMARIZE)
-        _call(current, task, summary, told.messages, told.tokens, told.up_to_seq)
+        generation = _generation(current, task, summary)
+        _call(current, task, summary, generation, told.messages, told.tokens, told.up_to_seq)
         return
     generation = _generation(current, task, wanted)
     tokens = context.answer_budget(
@@ -66,7 +67,7 @@ def context_gathered(current: turn.Turn, task: world.Task, given: inputs.Context
         reason = f"it needs {composed.needed} tokens of context, and the model has {composed.limit}"
         endings.end(current, task, state.TaskState.FAILED, reason)
         return
-    _call(current, task, wanted, composed, tokens)
+    _call(current, task, wanted, generation, composed, tokens)
 
 
 def _generation(current: turn.Turn, task: world.Task, wanted: asking.Wanted) -> turn.Generation:
@@ -86,12 +87,12 @@ def _call(
     current: turn.Turn,
     task: world.Task,
     wanted: asking.Wanted,
+    generation: turn.Generation,
     said: tuple[messages.Message, ...],
     tokens: int,
     up_to_seq: int = 0,
 ) -> None:
     call_id, role = current.ids.call(), wanted.role
-    generation = _generation(current, task, wanted)
     thinking = min(generation.thinking_tokens, max(tokens - generation.answer_tokens, tokens // 2))
     _begin(current, task, wanted, call_id, up_to_seq)
     schema = None

@@ -5,6 +5,7 @@ has read of them is never read again. What tools gave is marked as data, and nev
 daemon or of the user.
 """
 
+import functools
 from collections.abc import Mapping, Sequence
 
 from daemon.domain import decisions, ids, presets, world
@@ -20,6 +21,7 @@ NOTE = "[{note}]"
 SKILL = "[How to go about it:]\n{text}"
 
 _BEFORE = frozenset({"note", "skill"})
+_CALLS_REMEMBERED = 4096
 _Part = decisions.TurnPart
 
 
@@ -38,12 +40,12 @@ def parts(
     found = [part for one in before for part in _of(one, skills)]
     found.append(_Part(speaker="user", content=text))
     for place, one in enumerate(said):
-        told = _of(one, skills) if one.kind not in _BEFORE else []
+        told = _of(one, skills) if one.kind not in _BEFORE else ()
         found += told if place < heard else [part._replace(shortens=False) for part in told]
     return tuple(found)
 
 
-def _of(said: world.Said, skills: Mapping[str, presets.Skill]) -> list[decisions.TurnPart]:
+def _of(said: world.Said, skills: Mapping[str, presets.Skill]) -> Sequence[decisions.TurnPart]:
     match said.kind:
         case "note":
             return [_Part(speaker="user", before=NOTE.replace("{note}", said.name))]
@@ -52,7 +54,7 @@ def _of(said: world.Said, skills: Mapping[str, presets.Skill]) -> list[decisions
             text = skill.text if skill is not None else ""
             return [_Part(speaker="user", before=SKILL.replace("{text}", text))] if text else []
         case "call":
-            return _call(said)
+            return _call(said.name, said.words, said.content, said.result)
         case "plan":
             return [_Part(speaker="assistant", content=said.content)]
         case "step":
@@ -72,13 +74,16 @@ def _of(said: world.Said, skills: Mapping[str, presets.Skill]) -> list[decisions
             return [_Part(speaker="user", content=said.content, before=STEERED)]
 
 
-def _call(said: world.Said) -> list[decisions.TurnPart]:
-    before = f'{{"kind":"tool","tool":"{said.name}","arguments":'
-    asked = _Part(speaker="assistant", content=said.content, before=before, after="}")
-    if said.words is not None:
-        asked = _Part(speaker="assistant", content=said.words)
-    result = CALL_RESULT.replace("{tool}", said.name)
-    return [
-        asked._replace(shortens=True),
-        _Part(speaker="tool", content=said.result, before=result, shortens=True),
-    ]
+@functools.lru_cache(_CALLS_REMEMBERED)
+def _call(
+    tool: str,
+    words: ids.ContentId | None,
+    arguments: ids.ContentId | None,
+    result: ids.ContentId | None,
+) -> tuple[decisions.TurnPart, decisions.TurnPart]:
+    """A call and its result: every later prompt of the task tells them again."""
+    asked = _Part("assistant", words, shortens=True)
+    if words is None:
+        before = f'{{"kind":"tool","tool":"{tool}","arguments":'
+        asked = _Part("assistant", arguments, before, "}", shortens=True)
+    return asked, _Part("tool", result, CALL_RESULT.replace("{tool}", tool), shortens=True)

@@ -42,6 +42,7 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
             | events.ToolCallInspected()
             | events.ToolCallStarted()
             | events.ToolCallEnded()
+            | events.DirectiveTaken()
             | events.TaskStateChanged()
         ):
             task = target.tasks.get(event.task_id)
@@ -86,6 +87,11 @@ def apply(target: world.World, recorded: events.Recorded) -> None:
             task = target.tasks.get(event.task_id)
     if task is None:
         raise ValueError(f"event {recorded.seq} names {event.task_id}, which is not live")
+    _apply_to(target, task, recorded)
+
+
+def _apply_to(target: world.World, task: world.Task, recorded: events.Recorded) -> None:
+    """Fold an event of a live task, which leaves with its last one."""
     changed = _fold_task(target, task, recorded)
     if task.run is not None and changed.state in state.FINAL and task.state not in state.FINAL:
         fold_schedules.task_ended(target, changed)
@@ -105,12 +111,14 @@ def _leave(target: world.World, task: world.Task) -> None:
 def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded) -> world.Task:
     event = recorded.event
     match event:
-        case events.ModelCallStarted() | events.ModelCallFinished() | events.ModelCallFailed():
+        case events.ModelCallStarted() | events.ModelCallFinished():
             return _model_call(task, event)
-        case events.ToolCallInspected() | events.ToolCallStarted() | events.ToolCallEnded():
-            return fold_calls.apply(target, task, event, recorded.at_ms)
+        case events.DirectiveTaken():
+            return fold_plan.apply(task, event)
         case events.ToolCallProposed():
             return fold_calls.propose(task, event)
+        case events.ToolCallInspected() | events.ToolCallStarted() | events.ToolCallEnded():
+            return fold_calls.apply(target, task, event, recorded.at_ms)
         case events.TaskStateChanged():
             return _change_state(target, task, event, recorded.at_ms)
         case events.TaskRecovered():
@@ -132,9 +140,10 @@ def _fold_task(target: world.World, task: world.Task, recorded: events.Recorded)
             return task.but({"answer": event.text})
         case events.TaskSteered():
             return task.but({"steered": (*task.steered, event.text)})
+        case events.ModelCallFailed():
+            return _model_call(task, event)
         case (
-            events.DirectiveTaken()
-            | events.ReplyRefused()
+            events.ReplyRefused()
             | events.PlanMade()
             | events.StepStarted()
             | events.StepJudged()

@@ -1,5 +1,6 @@
 """What is said to a model and what comes back."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
@@ -40,7 +41,8 @@ class Purpose(StrEnum):
 Speaker = Literal["system", "user", "assistant", "tool"]
 
 
-class Message(base.Value):
+@dataclass(frozen=True, slots=True)
+class Message:
     """One message of a prompt. `content` is data: it can never become control tokens."""
 
     speaker: Speaker

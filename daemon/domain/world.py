@@ -204,7 +204,7 @@ class Task(base.Value):
 
     def open_calls(self) -> tuple[ToolCall, ...]:
         """The tool calls that have no result yet, in the order in which they were proposed."""
-        return tuple(call for call in self.calls if call.status is not CallStatus.ENDED)
+        return tuple([call for call in self.calls if call.status is not CallStatus.ENDED])
 
     def step(self, step_id: str | None) -> Step | None:
         return next((step for step in self.plan if step.step_id == step_id), None)

@@ -57,18 +57,26 @@ class _Batch:
         self.tentative = after
         self.rules = profiles.after(self.rules, step.records, after.tasks)
         for recorded in step.events:
-            if isinstance(recorded.event, events.ApprovalResolved):
+            if type(recorded.event) is events.ApprovalResolved:
                 self._resolved[recorded.event.approval_id] = recorded.event
-        for record in step.records:
-            if isinstance(record, decisions.ClientKeyRecord):
-                self._keys[record.credential, record.client_key] = record
-            elif isinstance(record, decisions.TokenRecord):
-                self._tokens.add(record.name)
+        if isinstance(envelope.input, inputs.Keyed):
+            self._note(step.records)
         self.events.extend(step.events)
         self.records.extend(step.records)
         self.actions.extend(step.actions)
         if envelope.reply is not None and step.reply is not None:
             self.answers.append((envelope.reply, step.reply))
+
+    def _note(self, records: Sequence[decisions.Record]) -> None:
+        """What later writes of the batch have to know; only writes keep it."""
+        for record in records:
+            match record:
+                case decisions.ClientKeyRecord():
+                    self._keys[record.credential, record.client_key] = record
+                case decisions.TokenRecord():
+                    self._tokens.add(record.name)
+                case _:
+                    pass
 
     def known(self, given: inputs.Input, stored: inputs.Known) -> inputs.Known:
         """What the store knows, and what this batch is about to make true."""

@@ -127,8 +127,9 @@ class ModelCalls:
 
     async def _lengths(self, model: ports.Model, spoken: Sequence[str]) -> list[int]:
         """Tokens of each text, or a bound where that shows that all fit: it saves a round trip."""
-        if context.surely_fits(spoken, model.context_tokens):
-            return [context.bound_tokens(text) for text in spoken]
+        bounds = [context.bound_tokens(text) for text in spoken]
+        if context.surely_fits(bounds, model.context_tokens):
+            return bounds
         return await self._count(model, spoken)
 
     async def _count(self, model: ports.Model, texts: Sequence[str]) -> list[int]:

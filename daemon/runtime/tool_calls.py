@@ -76,6 +76,10 @@ class ToolCalls:
         self._result_chars = result_chars
         self._artifact_bytes = artifact_bytes
         self._held: dict[ids.CallId, _Held] = {}
+        self._confined = {
+            read_only: contract.Confinement(hidden=workplace.hidden, read_only=read_only)
+            for read_only in (False, True)
+        }
 
     async def _call(self, site: decisions.CallSite) -> contract.Call:
         arguments = await self._kept.text(site.arguments)
@@ -85,9 +89,7 @@ class ToolCalls:
             arguments_json=arguments or "{}",
             key=site.call_id,
             folder=self._folder(site),
-            confinement=contract.Confinement(
-                hidden=self._workplace.hidden, read_only=site.read_only
-            ),
+            confinement=self._confined[site.read_only],
         )
 
     def _folder(self, site: decisions.CallSite) -> str:

@@ -39,6 +39,14 @@ def append(
     draft: projections.Draft,
 ) -> None:
     """Insert events. `draft` is what they project to."""
+    submitted = {
+        task_id: draft.task(task_id).view.submitted_seq
+        for task_id in {one.task_id for one in recorded if one.task_id is not None}
+    }
+    created = {
+        conversation_id: draft.conversation(conversation_id).created_seq
+        for conversation_id in {one.conversation_id for one in recorded if one.conversation_id}
+    }
     cells = [
         (
             one.seq,
@@ -49,8 +57,8 @@ def append(
             one.event.type,
             written.version,
             written.encode(one.event),
-            None if one.task_id is None else draft.task(one.task_id).view.submitted_seq,
-            draft.conversation(one.conversation_id).created_seq if one.conversation_id else 0,
+            None if one.task_id is None else submitted[one.task_id],
+            created.get(one.conversation_id, 0),
         )
         for one in recorded
     ]

@@ -27,6 +27,10 @@ def project(before: Rows, recorded: Sequence[events.Recorded]) -> "Draft":
     draft = Draft(before)
     for one in recorded:
         _apply(draft, one)
+        if type(one.event) in delivery_rows.CHANGERS:
+            delivery_rows.apply(draft, one)
+        if type(one.event) in run_rows.CHANGERS:
+            run_rows.apply(draft, one)
     return draft
 
 
@@ -124,18 +128,20 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
             draft.task(event.task_id)
             if event.heard:
                 draft.say(one.seq, event.task_id, *fold_said.of_hearing(event))
+        case events.ModelCallFinished() | events.ToolCallInspected():
+            draft.task(event.task_id)
+        case events.ToolCallProposed() | events.ToolCallStarted() | events.ToolCallEnded():
+            _call(draft, event, one)
+        case events.DirectiveTaken():
+            _think(draft, event, one)
         case (
-            events.ModelCallFinished()
-            | events.ToolCallInspected()
-            | events.ModelCallFailed()
+            events.ModelCallFailed()
             | events.TaskRecovered()
             | events.TaskDecided()
             | events.StepStarted()
             | events.ProjectReverted()
         ):
             draft.task(event.task_id)
-        case events.ToolCallProposed() | events.ToolCallStarted() | events.ToolCallEnded():
-            _call(draft, event, one)
         case (
             events.ConversationCreated()
             | events.ConversationUpdated()
@@ -181,10 +187,6 @@ def _apply(draft: Draft, one: events.Recorded) -> None:
             _move(draft, event)
         case _:
             _think(draft, event, one)
-    if type(event) in delivery_rows.CHANGERS:
-        delivery_rows.apply(draft, one)
-    if type(event) in run_rows.CHANGERS:
-        run_rows.apply(draft, one)
     if one.conversation_id:
         draft.conversation(one.conversation_id)
 
@@ -237,11 +239,11 @@ def _think(
     """What a task's models are told of its thinking, and later ones after them."""
     row = draft.task(event.task_id)
     match event:
+        case events.DirectiveTaken():
+            draft.say(one.seq, event.task_id, fold_said.of_directive(event))
         case events.TaskSteered():
             draft.change_task(event.task_id, {"updated_ms": one.at_ms})
             draft.change_conversation(one.conversation_id, {"updated_ms": one.at_ms})
-        case events.DirectiveTaken():
-            draft.say(one.seq, event.task_id, fold_said.of_directive(event))
         case events.StepJudged():
             draft.say(one.seq, event.task_id, fold_said.of_judgement(event))
         case events.ReplyRefused():

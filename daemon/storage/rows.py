@@ -36,14 +36,31 @@ class Named:
     runs: set[ids.RunId] = field(default_factory=set)
 
 
+_NAMERS = frozenset(
+    {
+        events.ConversationCreated,
+        events.TaskSubmitted,
+        events.ApprovalRequested,
+        events.ApprovalResolved,
+        events.ExchangeUndone,
+        events.ProjectReverted,
+        events.FeedbackGiven,
+        events.ChatMoved,
+    }
+)
+"""The events that begin rows, or name others than those of their own task and conversation."""
+
+
 def named(recorded: Sequence[events.Recorded]) -> Named:
     """The rows that these events build on; those that they begin are not among them."""
-    found, begun = Named(), Named()
+    begun = Named()
+    found = Named(
+        tasks={one.task_id for one in recorded if one.task_id is not None},
+        conversations={one.conversation_id for one in recorded if one.conversation_id},
+    )
     for one in recorded:
-        if one.conversation_id:
-            found.conversations.add(one.conversation_id)
-        if one.task_id is not None:
-            found.tasks.add(one.task_id)
+        if type(one.event) not in _NAMERS:
+            continue
         match one.event:
             case events.ConversationCreated(conversation_id=conversation_id):
                 begun.conversations.add(conversation_id)

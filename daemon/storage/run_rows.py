@@ -65,6 +65,8 @@ def named(recorded: Sequence[events.Recorded]) -> set[ids.RunId]:
     """The rows that these events may build on."""
     found: set[ids.RunId] = set()
     for one in recorded:
+        if type(one.event) not in CHANGERS:
+            continue
         match one.event:
             case events.ScheduleRunStarted() | events.ScheduleRunEnded():
                 found.add(one.event.run_id)

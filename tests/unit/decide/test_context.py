@@ -136,7 +136,8 @@ def test_every_fault_has_its_row() -> None:
 )
 def test_what_surely_fits_needs_at_most_half_of_the_context(texts: list[str], fits: bool) -> None:
     """Each byte may be a token, and each message takes 8 more."""
-    assert context.surely_fits(texts, 100) is fits
+    bounds = [context.bound_tokens(text) for text in texts]
+    assert context.surely_fits(bounds, 100) is fits
 
 
 AROUND_TOKENS = 8
