@@ -97,8 +97,11 @@ def run(
     held: lock.StateLock,
     reach: failpoints.Reach = failpoints.pass_by,
     build: registry.Build = registry.build,
+    now: ports.Clock | None = None,
 ) -> int:
-    """Load the settings, serve until a signal says stop; returns the exit code."""
+    """Load the settings, serve until a signal says stop; returns the exit code.
+
+    `now` is the clock that it goes by, where it is not the machine's."""
     try:
         chosen = configured.load(
             configured.Places(
@@ -112,7 +115,7 @@ def run(
         logs.set_up(chosen.daemon.log.level, redactor, sys.stderr)
         config = (arguments.xdg_config, *(arguments.config and (arguments.config,) or ()))
         folders = workplace.Folders(arguments.state, arguments.projects, config)
-        daemon = Daemon(chosen, folders, held, token, redactor, reach, build)
+        daemon = Daemon(chosen, folders, held, token, redactor, reach, build, now)
         return asyncio.run(_serve(daemon))
     except errors.ConfigFault as fault:
         for line in fault.faults:
@@ -150,6 +153,7 @@ class Daemon:
         redactor: redaction.Redactor,
         reach: failpoints.Reach,
         build: registry.Build = registry.build,
+        now: ports.Clock | None = None,
     ) -> None:
         self._reach = reach
         self._build = build
@@ -158,7 +162,7 @@ class Daemon:
         self._held = held
         self._token = token
         self._redactor = redactor
-        self._clock = clock.SystemClock()
+        self._clock = now or clock.SystemClock()
         self._started_ms = self._clock.now_ms()
         self._draining = False
         self._notices = chosen.notices

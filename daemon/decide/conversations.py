@@ -1,6 +1,6 @@
 """What people ask of a conversation as a whole: its settings, its end, a summary, an undo."""
 
-from daemon.decide import endings, turn
+from daemon.decide import endings, lanes, turn
 from daemon.domain import decisions, errors, events, ids, inputs, state, world
 
 _KIND = errors.RefusalKind
@@ -54,9 +54,13 @@ def update(
     refused = unknown_profile(current, given.profile or "")
     if refused is not None:
         return refused
+    own = schedule_of(current, given.conversation_id)
+    if own is not None and {given.mode, given.folder, given.profile} != {None}:
+        message = f"{own.schedule_id} works in this conversation: change that schedule."
+        return _reject(_KIND.STATE, message)
     moves = given.folder is not None
     moves = moves and given.folder != current.world.setting(given.conversation_id).folder
-    if moves and _live(current, given.conversation_id):
+    if moves and is_live(current, given.conversation_id):
         message = "A task of this conversation has not ended: its project can be changed after it."
         return _reject(_KIND.STATE, message)
     title = None if given.title is None else current.keep(given.conversation_id, given.title)
@@ -80,7 +84,14 @@ def unknown_profile(current: turn.Turn, profile: str) -> decisions.Rejected | No
     return _reject(_KIND.NOT_FOUND, f"There is no profile {profile}. There are: {known}.")
 
 
-def _live(current: turn.Turn, conversation_id: str) -> bool:
+def schedule_of(current: turn.Turn, conversation_id: ids.ConversationId) -> events.Schedule | None:
+    """The schedule whose runs work in a conversation."""
+    planned = (one.schedule for one in current.world.schedules.values())
+    return next((one for one in planned if one.conversation_id == conversation_id), None)
+
+
+def is_live(current: turn.Turn, conversation_id: str) -> bool:
+    """Whether a task of it has not ended."""
     return any(
         task.conversation_id == conversation_id and task.state not in state.FINAL
         for task in current.world.tasks.values()
@@ -93,8 +104,7 @@ def delete(
     """End what still runs in it, and forget its texts."""
     if not current.known.conversation_exists:
         return _none(given.conversation_id)
-    planned = (one.schedule for one in current.world.schedules.values())
-    own = next((one for one in planned if one.conversation_id == given.conversation_id), None)
+    own = schedule_of(current, given.conversation_id)
     if own is not None:
         message = f"{own.schedule_id} works in this conversation: delete that schedule first."
         return _reject(_KIND.STATE, message)
@@ -115,7 +125,7 @@ def compact(
     """Have what was said so far summarized, by a task that takes its turn like any other."""
     if not current.known.conversation_exists:
         return _none(given.conversation_id)
-    if len(current.world.queued) >= current.rules.limits.queued_tasks:
+    if lanes.is_full(current):
         message = "Too many tasks wait already. Try again when some have ended."
         return _reject(_KIND.EXHAUSTED, message)
     task_id = current.ids.task()
@@ -136,7 +146,7 @@ def undo(current: turn.Turn, given: inputs.UndoExchange) -> decisions.Reply | de
     """Take back the last message, its answer, and what the project's history has of its task."""
     if not current.known.conversation_exists:
         return _none(given.conversation_id)
-    if _live(current, given.conversation_id):
+    if is_live(current, given.conversation_id):
         message = "A task of this conversation has not ended: stop it first, then undo."
         return _reject(_KIND.STATE, message)
     last = current.known.last_task

@@ -1,5 +1,8 @@
 """Which tasks may run: one a conversation, in order, and so many at once on the whole daemon.
 
+What people ask for goes before what comes due by itself, and no run of a schedule begins while
+something that the one before it began has not ended.
+
 A waiting task leaves its lane free, so a chat is never blocked by an unanswered card. One that was
 answered goes before queued ones, as soon as its lane is free.
 """
@@ -17,11 +20,30 @@ def _next(current: turn.Turn) -> world.Task | None:
 
 
 def _free(current: turn.Turn, candidates: Iterable[ids.TaskId]) -> world.Task | None:
+    due: world.Task | None = None
     for task_id in candidates:
         task = current.world.tasks[task_id]
-        if task.conversation_id not in current.world.running:
+        if task.conversation_id in current.world.running:
+            continue
+        if task.run is None:
             return task
-    return None
+        if due is None and not _dies(current, task.conversation_id):
+            due = task
+    return due
+
+
+def _dies(current: turn.Turn, conversation_id: ids.ConversationId) -> bool:
+    """Whether what a task of the conversation began goes on, though the task has ended."""
+    tasks = current.world.tasks.values()
+    return any(one.conversation_id == conversation_id and one.state in state.FINAL for one in tasks)
+
+
+def is_full(current: turn.Turn) -> bool:
+    """Whether as many tasks as may wait for their turn; runs of schedules take nobody's place."""
+    most, queued = current.rules.limits.queued_tasks, current.world.queued
+    if len(queued) < most:
+        return False
+    return sum(current.world.tasks[task_id].run is None for task_id in queued) >= most
 
 
 def advance(current: turn.Turn) -> None:

@@ -19,7 +19,7 @@ from daemon.decide import (
     thinking,
     turn,
 )
-from daemon.domain import decisions, inputs, state, world
+from daemon.domain import decisions, ids, inputs, state, world
 
 
 def decide(rules: turn.Rules, current: world.World, stamped: inputs.Stamped) -> decisions.Step:
@@ -36,7 +36,7 @@ def advance(
 ) -> tuple[decisions.Step, world.World]:
     """The step, and the world after it: what `current` becomes when the step's events fold."""
     making = turn.Turn(rules, current, stamped)
-    given, settling = stamped.input, frozenset(current.settling)
+    given = stamped.input
     reply: decisions.Reply | decisions.Rejected | None = None
     if isinstance(given, inputs.Keyed):
         reply = requests.answer(making, given)
@@ -52,10 +52,22 @@ def advance(
         runs.answer_read(making, given)
     else:
         _about_task(making, given)
-    for schedule_id in tuple(making.world.settling.keys() - settling):
-        runs.settle(making, schedule_id)
-    lanes.advance(making)
+    _follow(making, frozenset(current.settling))
     return making.step(reply), making.world
+
+
+def _follow(making: turn.Turn, settling: frozenset[ids.ScheduleId]) -> None:
+    """Settle runs whose task has ended, and let what may run begin, which may end at once.
+
+    `settling` are those that something is awaited for."""
+    while True:
+        ended = [one for one in making.world.settling if one not in settling]
+        for schedule_id in ended:
+            runs.settle(making, schedule_id)
+        lanes.advance(making)
+        if not ended and making.world.settling.keys() <= settling:
+            return
+        settling |= making.world.settling.keys() & frozenset(ended)
 
 
 _TaskInput = (

@@ -5,13 +5,12 @@ as such; the next time follows from the rule and from what is accounted for, nev
 start. What comes due while something else of the schedule goes on follows its own policy.
 """
 
-from daemon.decide import calendar, channels, endings, submitting, turn
+from daemon.decide import channels, due_times, endings, submitting, turn
 from daemon.domain import decisions, events, ids, inputs, schedules, state, world
 
-MOST_DUE = 200
-"""So many times are accounted for in one decision; more in the next."""
 _MINUTE_MS = 60_000
 _PAUSED = "it failed {count} times in a row"
+_TOO_LONG = "it took longer than its schedule lets it"
 
 
 def timer(current: turn.Turn, subject: str) -> None:
@@ -22,13 +21,34 @@ def timer(current: turn.Turn, subject: str) -> None:
         return
     live = planned.live
     if live is not None and live.ended is None:
-        deadline_ms = _deadline_ms(planned, live)
-        if deadline_ms is not None and current.at_ms >= deadline_ms:
-            _overrun(current, planned, live)
-        elif live.again_ms is not None and current.at_ms >= live.again_ms:
-            _try_again(current, planned, live)
-    _account(current, schedule_id)
-    remind(current, schedule_id)
+        _look_after(current, planned, live)
+    account(current, schedule_id)
+    go_on(current, schedule_id)
+
+
+def _look_after(current: turn.Turn, planned: world.Planned, live: world.LiveRun) -> None:
+    """It may be time for something of the run that goes on."""
+    now_ms, model_ms = current.at_ms, _model_ms(current, live)
+    deadline_ms = _deadline_ms(planned, live)
+    if deadline_ms is not None and now_ms >= deadline_ms:
+        _overrun(current, planned, live)
+    elif live.again_ms is not None and now_ms >= live.again_ms:
+        _try_again(current, planned, live)
+    elif model_ms is not None and now_ms >= model_ms:
+        task = current.world.tasks[live.task_id]
+        retry = events.Decision.RETRY
+        current.emit(
+            task,
+            events.TaskDecided(task_id=task.task_id, decision=retry, principal=channels.DAEMON),
+        )
+
+
+def _model_ms(current: turn.Turn, live: world.LiveRun) -> int | None:
+    """When a run whose model was not ready is tried once more: that keeps it due."""
+    task = current.task(live.task_id)
+    if task is None or task.ready or task.state is not state.TaskState.MODEL_UNAVAILABLE:
+        return None
+    return task.running_since_ms + current.rules.limits.schedule_model_seconds * 1000
 
 
 def recover(current: turn.Turn, given: inputs.RecoverSchedule) -> None:
@@ -41,49 +61,24 @@ def recover(current: turn.Turn, given: inputs.RecoverSchedule) -> None:
 # --- what is due
 
 
-def _zone_due(current: turn.Turn, planned: world.Planned, after_ms: int) -> int | None:
-    """The first time after a moment; None where there is none, or where its zone is not known."""
-    zone = current.rules.zones(planned.schedule.zone)
-    return None if zone is None else calendar.next_due(planned.schedule.spec, zone, after_ms)
-
-
-def is_used_up(planned: world.Planned) -> bool:
-    """Whether it has begun as many runs as it may."""
-    most = planned.schedule.policy.most_runs
-    return most is not None and planned.runs + len(planned.queued) >= most
-
-
-def next_due(current: turn.Turn, planned: world.Planned) -> int | None:
-    """The next time that is to be accounted for."""
-    if planned.schedule.paused or is_used_up(planned):
-        return None
-    return _zone_due(current, planned, planned.accounted_ms)
-
-
-def _account(current: turn.Turn, schedule_id: ids.ScheduleId) -> None:
-    """Say of each time that was due what becomes of it, oldest first."""
+def account(current: turn.Turn, schedule_id: ids.ScheduleId) -> None:
+    """Say of each time that has come what becomes of it, oldest first."""
     planned = current.world.schedules.get(schedule_id)
-    if planned is None or planned.schedule.paused:
+    if planned is None:
         return
-    due: list[int] = []
-    after_ms = planned.accounted_ms
-    while len(due) < MOST_DUE:
-        found = None if is_used_up(planned) else _zone_due(current, planned, after_ms)
-        if found is None or found > current.at_ms:
-            break
-        due.append(after_ms := found)
+    due = due_times.come(current, planned)
     late_ms = current.at_ms - planned.schedule.policy.missed.grace_seconds * 1000
-    caught_up = _caught_up(current, planned, late_ms)
+    caught_up = due_times.caught_up(current, planned, late_ms) if due else frozenset()
     missed = tuple(at for at in due if at < late_ms and at not in caught_up)
     _leave_out(current, planned, missed, "missed")
     overlapped: list[int] = []
     for at in due:
         now = current.world.schedules[schedule_id]
-        if at in missed or is_used_up(now):
+        if at in missed or due_times.is_used_up(now):
             continue
         if now.live is None and not now.queued:
             _start(current, now, at)
-        elif at in caught_up or (_queues(now) and not now.queued):
+        elif len(now.queued) < (due_times.most_caught_up(now) if at in caught_up else _waits(now)):
             queued = events.ScheduleRunQueued(
                 schedule_id=schedule_id, run_id=events.due_run(schedule_id, at), due_ms=at
             )
@@ -93,25 +88,9 @@ def _account(current: turn.Turn, schedule_id: ids.ScheduleId) -> None:
     _leave_out(current, planned, tuple(overlapped), "overlap")
 
 
-def _caught_up(current: turn.Turn, planned: world.Planned, late_ms: int) -> frozenset[int]:
-    """Those later than the grace that are run all the same: the newest."""
-    zone = current.rules.zones(planned.schedule.zone)
-    missed = planned.schedule.policy.missed
-    if zone is None or missed.how is schedules.WhenMissed.SKIP:
-        return frozenset()
-    most = missed.most
-    if missed.how is schedules.WhenMissed.RUN_ONCE:
-        most = 1
-        after_ms = max(planned.accounted_ms, late_ms - 1)
-        fresh = calendar.next_due(planned.schedule.spec, zone, after_ms)
-        if fresh is not None and fresh <= current.at_ms:
-            return frozenset()  # one that is due just now does for those before it
-    spec, after_ms = planned.schedule.spec, planned.accounted_ms
-    return frozenset(calendar.due_between(spec, zone, after_ms, late_ms - 1, most))
-
-
-def _queues(planned: world.Planned) -> bool:
-    return planned.schedule.policy.overlap is schedules.Overlap.QUEUE
+def _waits(planned: world.Planned) -> int:
+    """How many runs that are due in time may wait for the one that goes on."""
+    return 1 if planned.schedule.policy.overlap is schedules.Overlap.QUEUE else 0
 
 
 def _record(
@@ -133,6 +112,12 @@ def _leave_out(
 def drop_queued(current: turn.Turn, planned: world.Planned, why: events.LeftOut) -> None:
     """Leave out what waits for the run that goes on."""
     _leave_out(current, planned, tuple(one.due_ms for one in planned.queued), why)
+
+
+def drop_due(current: turn.Turn, planned: world.Planned, why: events.LeftOut) -> None:
+    """Leave out what waits, and what has come though no timer has said so yet."""
+    waiting = tuple(one.due_ms for one in planned.queued)
+    _leave_out(current, planned, (*waiting, *due_times.newest(current, planned)), why)
 
 
 # --- begins
@@ -197,13 +182,14 @@ def _deadline_ms(planned: world.Planned, live: world.LiveRun) -> int | None:
 
 
 def _overrun(current: turn.Turn, planned: world.Planned, live: world.LiveRun) -> None:
-    """A run took longer than it may; one that waits to be tried again has failed as it is."""
+    """A run took longer than it may: it has failed, be it that it never came to its turn."""
     task = current.task(live.task_id)
-    if live.again_ms is not None:
-        _finish(current, planned, live, "failed")
-    elif task is not None and task.state not in state.FINAL:
-        reason = "it took longer than its schedule lets it"
-        endings.end(current, task, state.TaskState.FAILED, reason)
+    if task is not None and task.state not in state.FINAL:
+        queued = task.state is state.TaskState.QUEUED
+        to = state.TaskState.CANCELLED if queued else state.TaskState.FAILED
+        endings.end(current, task, to, _TOO_LONG)
+    now = current.world.schedules[planned.schedule.schedule_id]
+    _finish(current, now, now.live or live, "failed")
 
 
 def cancel(current: turn.Turn, planned: world.Planned) -> None:
@@ -216,7 +202,7 @@ def cancel(current: turn.Turn, planned: world.Planned) -> None:
         endings.end(current, task, state.TaskState.CANCELLED, "its run was stopped")
     now = current.world.schedules[planned.schedule.schedule_id]
     if now.live is not None:
-        _end(current, now, now.live, "cancelled")
+        _end(current, now, now.live, now.live.ended or "cancelled")
 
 
 def settle(current: turn.Turn, schedule_id: ids.ScheduleId) -> None:
@@ -273,28 +259,40 @@ def _finish(
 ) -> None:
     """Note how a run ended, and let what follows begin."""
     schedule_id = planned.schedule.schedule_id
-    _end(current, planned, live, outcome, told=_is_told(planned, outcome, digest), digest=digest)
+    _end(
+        current,
+        planned,
+        live,
+        outcome,
+        told=_is_told(planned, live, outcome, digest),
+        digest=digest,
+    )
     _pause_failing(current, schedule_id)
     go_on(current, schedule_id)
 
 
 def go_on(current: turn.Turn, schedule_id: ids.ScheduleId) -> None:
     """Begin what waits; take a schedule away that is over; else ask to be reminded."""
-    planned = current.world.schedules[schedule_id]
+    planned = current.world.schedules.get(schedule_id)
+    if planned is None:
+        return
     if planned.live is None and planned.queued:
         _begin(current, planned, planned.queued[0])
         return
     is_known = current.rules.zones(planned.schedule.zone) is not None
     is_over = planned.live is None and not planned.schedule.paused and is_known
-    if is_over and next_due(current, planned) is None:
+    if is_over and due_times.following(current, planned) is None:
         _record(current, planned, events.ScheduleRemoved(schedule_id=schedule_id))
         return
     remind(current, schedule_id)
 
 
-def _is_told(planned: world.Planned, outcome: events.RunOutcome, digest: str) -> bool:
+def _is_told(
+    planned: world.Planned, live: world.LiveRun, outcome: events.RunOutcome, digest: str
+) -> bool:
+    """Whether the chat that a run began with, if there still is to be one, is shown its end."""
     delivery = planned.schedule.policy.delivery
-    if delivery.to is None or outcome == "cancelled":
+    if delivery.to is None or not live.has_chat or outcome == "cancelled":
         return False
     match delivery.tell:
         case schedules.Tell.ALWAYS:
@@ -334,7 +332,7 @@ def _pause_failing(current: turn.Turn, schedule_id: ids.ScheduleId) -> None:
     schedule, most = planned.schedule, planned.schedule.policy.pause_after_failures
     if most is None or planned.failures < most or schedule.paused:
         return
-    drop_queued(current, planned, "paused")
+    drop_due(current, planned, "paused")
     why = _PAUSED.format(count=planned.failures)
     paused = events.ScheduleSet(
         schedule=schedule.but({"paused": True}), by=channels.DAEMON, why=why
@@ -352,9 +350,9 @@ def remind(current: turn.Turn, schedule_id: ids.ScheduleId) -> None:
     if planned is None:
         return
     live = planned.live
-    times = [next_due(current, planned)]
+    times = [due_times.following(current, planned)]
     if live is not None and live.ended is None:
-        times += [live.again_ms, _deadline_ms(planned, live)]
+        times += [live.again_ms, _deadline_ms(planned, live), _model_ms(current, live)]
     due_ms = min((at for at in times if at is not None), default=None)
     if due_ms is not None:
         kind = decisions.TimerKind.SCHEDULE

@@ -8,7 +8,16 @@ from typing import TypedDict
 
 import pydantic
 
-from daemon.decide import arguments, calendar, calls, conversations, runs, submitting, turn
+from daemon.decide import (
+    arguments,
+    calendar,
+    calls,
+    conversations,
+    endings,
+    runs,
+    submitting,
+    turn,
+)
 from daemon.domain import (
     decisions,
     directives,
@@ -18,6 +27,7 @@ from daemon.domain import (
     inputs,
     principals,
     schedules,
+    state,
     verdicts,
     world,
 )
@@ -58,7 +68,7 @@ def create(
         limit = current.rules.limits.schedules
         return _reject(_KIND.EXHAUSTED, f"There are {limit} schedules already: delete one first.")
     refused = _refused(current, given.principal, given.text, given.work, given.policy)
-    refused = refused or _never_due(current, given.spec, given.zone)
+    refused = refused or _never_due(current, given.spec, given.zone, current.at_ms)
     if refused is not None:
         return refused
     conversation_id = current.ids.conversation()
@@ -139,13 +149,13 @@ def _refused(
 
 
 def _never_due(
-    current: turn.Turn, spec: schedules.Spec, zone_name: str
+    current: turn.Turn, spec: schedules.Spec, zone_name: str, after_ms: int
 ) -> decisions.Rejected | None:
     zone = current.rules.zones(zone_name)
     if zone is None:
         message = f"{zone_name} is no time zone: write it like Europe/Berlin."
         return _reject(_KIND.INVALID, message)
-    if calendar.next_due(spec, zone, current.at_ms) is None:
+    if calendar.next_due(spec, zone, after_ms) is None:
         return _reject(_KIND.INVALID, "It never comes due: that time has passed.")
     return None
 
@@ -174,12 +184,17 @@ def update(
     told = "as it was" if given.text is None else given.text
     refused = _refused(current, before.principal, told, work, policy)
     if (spec, zone) != (before.spec, before.zone):
-        refused = refused or _never_due(current, spec, zone)
+        refused = refused or _never_due(
+            current, spec, zone, max(current.at_ms, planned.accounted_ms)
+        )
     if work.kind is not before.work.kind and given.text is None:
         message = "Say what is to be done too: a command is not told like a task."
         refused = refused or _reject(_KIND.INVALID, message)
+    refused = refused or _cannot_be_now(current, planned, work, policy)
     if refused is not None:
         return refused
+    if (spec, zone) != (before.spec, before.zone):
+        runs.account(current, before.schedule_id)  # what had come by then counts as it was
     owner = before.conversation_id
     changes: dict[str, object] = {"work": work, "policy": policy, "spec": spec, "zone": zone}
     if given.text is not None or work != before.work:
@@ -192,6 +207,21 @@ def update(
     after = before.but(changes)
     _set_conversation(current, before, after, given.correlation_id)
     return _keep(current, after, given)
+
+
+def _cannot_be_now(
+    current: turn.Turn, planned: world.Planned, work: schedules.Work, policy: schedules.Policy
+) -> decisions.Rejected | None:
+    schedule, most = planned.schedule, policy.most_runs
+    begun = planned.runs + len(planned.queued)
+    if most is not None and most != schedule.policy.most_runs and most <= begun:
+        message = f"{begun} runs of it have begun already: allow more than that, or delete it."
+        return _reject(_KIND.INVALID, message)
+    moves = work.project != schedule.work.project
+    if moves and conversations.is_live(current, schedule.conversation_id):
+        message = "A run of it goes on: its project can be changed after that."
+        return _reject(_KIND.STATE, message)
+    return None
 
 
 def _revoke(current: turn.Turn, given: inputs.UpdateSchedule) -> None:
@@ -225,11 +255,20 @@ def delete(
     planned = _find(current, given.principal, given.schedule_id)
     if isinstance(planned, decisions.Rejected):
         return planned
-    runs.drop_queued(current, planned, "removed")
+    runs.drop_due(current, planned, "removed")
     runs.cancel(current, planned)
+    _withdraw_rehearsals(current, given.schedule_id)
     gone = events.ScheduleRemoved(schedule_id=given.schedule_id, by=given.principal)
     current.record(gone, planned.schedule.conversation_id, given.correlation_id)
     return decisions.ScheduleKept(schedule_id=given.schedule_id)
+
+
+def _withdraw_rehearsals(current: turn.Turn, schedule_id: ids.ScheduleId) -> None:
+    """Nobody is asked any more about runs that there will not be."""
+    for task in tuple(current.world.tasks.values()):
+        is_of = task.run is not None and task.run.schedule_id == schedule_id
+        if is_of and task.state not in state.FINAL:
+            endings.end(current, task, state.TaskState.CANCELLED, "its schedule was deleted")
 
 
 def pause(current: turn.Turn, given: inputs.PauseSchedule) -> decisions.Reply | decisions.Rejected:
@@ -254,7 +293,7 @@ def pause(current: turn.Turn, given: inputs.PauseSchedule) -> decisions.Reply | 
 def _pause(current: turn.Turn, planned: world.Planned, given: inputs.PauseSchedule) -> None:
     schedule = planned.schedule.but({"paused": given.paused})
     if given.paused:
-        runs.drop_queued(current, planned, "paused")
+        runs.drop_due(current, planned, "paused")
     kept = events.ScheduleSet(schedule=schedule, by=given.principal)
     current.record(kept, schedule.conversation_id, given.correlation_id)
     runs.go_on(current, schedule.schedule_id)

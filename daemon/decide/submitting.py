@@ -3,7 +3,7 @@
 import datetime
 import json
 
-from daemon.decide import calls, conversations, intent, skills, spreading, turn
+from daemon.decide import calls, conversations, intent, lanes, skills, spreading, turn
 from daemon.domain import (
     decisions,
     errors,
@@ -37,7 +37,7 @@ def submit(current: turn.Turn, given: inputs.SubmitTask) -> decisions.Reply | de
     running = current.world.running.get(conversation_id)
     if running is not None and current.world.setting(conversation_id).steers:
         return _steer(current, given, current.world.tasks[running], taint)
-    if len(current.world.queued) >= current.rules.limits.queued_tasks:
+    if lanes.is_full(current):
         limit = current.rules.limits.queued_tasks
         message = f"{limit} tasks wait already. Try again when some have ended."
         return _reject(_KIND.EXHAUSTED, message)

@@ -15,6 +15,7 @@ from daemon.decide import (
     planning,
     retry,
     router,
+    runs,
     schemas,
     turn,
 )
@@ -382,6 +383,8 @@ def _go_on(
             pass  # it is asked for again when the first of them has ended
         case retry.AfterFault.WAIT:
             current.change_state(task, state.TaskState.MODEL_UNAVAILABLE, message)
+            if task.run is not None:
+                runs.remind(current, task.run.schedule_id)
         case retry.AfterFault.FAIL:
             endings.end(current, task, state.TaskState.FAILED, message)
         case other:

@@ -26,11 +26,14 @@ def apply(target: world.World, event: Event, at_ms: int) -> None:
             _remove(target, event)
             return
         case events.ScheduleRunQueued():
+            _first(planned, event.due_ms)
             due = world.DueRun(run_id=event.run_id, due_ms=event.due_ms)
             changes = _accounted(planned, event.due_ms) | {"queued": (*planned.queued, due)}
         case events.ScheduleRunStarted():
             changes = _start(planned, event, at_ms)
         case events.ScheduleRunsLeftOut():
+            waited = {one.due_ms for one in planned.queued}
+            _first(planned, *(at for at in event.due_ms if at not in waited))
             left = tuple(one for one in planned.queued if one.due_ms not in event.due_ms)
             changes = _accounted(planned, *event.due_ms) | {"queued": left}
         case events.ScheduleRunEnded():
@@ -51,7 +54,7 @@ def _set(target: world.World, schedule: events.Schedule, at_ms: int) -> None:
     changes: dict[str, object] = {"schedule": schedule}
     goes_on = before.paused and not schedule.paused
     if goes_on or (before.spec, before.zone) != (schedule.spec, schedule.zone):
-        changes["accounted_ms"] = at_ms
+        changes |= _accounted(planned, at_ms)  # a clock that was set back brings nothing back
     if goes_on:
         changes["failures"] = 0
     target.schedules[schedule.schedule_id] = planned.but(changes)
@@ -63,6 +66,13 @@ def _remove(target: world.World, event: events.ScheduleRemoved) -> None:
     gone = [one for one in target.grants.values() if one.schedule_id == event.schedule_id]
     for grant in gone:
         del target.grants[grant.grant_id]
+
+
+def _first(planned: world.Planned, *due_ms: int) -> None:
+    """Each time is accounted for once."""
+    for at in due_ms:
+        if at <= planned.accounted_ms:
+            raise ValueError(f"{planned.schedule.schedule_id} has accounted for {at} already")
 
 
 def _accounted(planned: world.Planned, *due_ms: int) -> dict[str, object]:
@@ -79,6 +89,7 @@ def _start(
         attempt=event.attempt,
         by_hand=event.by_hand,
         began_ms=at_ms,
+        has_chat=planned.schedule.policy.delivery.to is not None,
     )
     if event.attempt > 1:
         began_ms = planned.live.began_ms if planned.live is not None else at_ms
@@ -86,6 +97,8 @@ def _start(
     if event.by_hand:
         return {"live": live}
     left = tuple(one for one in planned.queued if one.run_id != event.run_id)
+    if left == planned.queued:
+        _first(planned, event.due_ms)
     changes: dict[str, object] = {"live": live, "queued": left, "runs": planned.runs + 1}
     return _accounted(planned, event.due_ms) | changes
 

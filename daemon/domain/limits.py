@@ -35,6 +35,8 @@ class Limits(base.Value):
     grant_days: int = pydantic.Field(default=90, ge=1)
     grant_uses: int = pydantic.Field(default=1000, ge=1)
     schedules: int = pydantic.Field(default=200, ge=1)
+    schedule_model_seconds: int = pydantic.Field(default=300, ge=1)
+    """Between two tries of a run whose model is not ready."""
     schedule_grant_days: int = pydantic.Field(default=365, ge=1)
     schedule_grant_uses: int = pydantic.Field(default=100_000, ge=1)
     drain_seconds: int = pydantic.Field(default=5, ge=1)

@@ -219,7 +219,7 @@ class Missed(base.Value):
 
     how: WhenMissed = WhenMissed.RUN_ONCE
     most: int = pydantic.Field(default=10, ge=1, le=MOST_RUNS_CAUGHT_UP)
-    grace_seconds: int = pydantic.Field(default=60, ge=0, le=7 * 24 * 3600)
+    grace_seconds: int = pydantic.Field(default=60, ge=1, le=7 * 24 * 3600)
 
 
 class Overlap(StrEnum):

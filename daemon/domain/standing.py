@@ -88,7 +88,8 @@ class DueRun(base.Value):
 class LiveRun(base.Value):
     """The run that goes on, or that is to be tried again at `again_ms`.
 
-    `ended` is how its task did, until it is decided what follows; `answer` what it answered.
+    `has_chat` when it began with a chat that is asked and told. `ended` is how its task did, until
+    it is decided what follows; `answer` what it answered.
     """
 
     run_id: ids.RunId
@@ -97,6 +98,7 @@ class LiveRun(base.Value):
     attempt: int
     by_hand: bool
     began_ms: int
+    has_chat: bool = False
     again_ms: int | None = None
     ended: schedule_events.RunOutcome | None = None
     answer: ids.ContentId | None = None

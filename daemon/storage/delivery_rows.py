@@ -157,6 +157,8 @@ def _submit(draft: Draft, event: events.TaskSubmitted, one: events.Recorded) -> 
 def _change_state(draft: Draft, event: events.TaskStateChanged, one: events.Recorded) -> None:
     own = draft.delivery(deliveries.of_task(event.task_id))
     told = draft.task(event.task_id).view.waiting
+    if told is not None and _tries_again(own, event):
+        return
     if told is not None:
         _revise(draft, told, one)
     waiting: ids.DeliveryId | None = None
@@ -168,6 +170,13 @@ def _change_state(draft: Draft, event: events.TaskStateChanged, one: events.Reco
         _begin(draft, waiting, deliveries.Kind.NOTICE, own.target, one, more)
     if waiting != told:
         draft.change_task(event.task_id, {"waiting": waiting})
+
+
+def _tries_again(own: views.DeliveryView, event: events.TaskStateChanged) -> bool:
+    """Whether a schedule's run looks for its model once more: its chat was told of that once."""
+    gone = state.TaskState.MODEL_UNAVAILABLE
+    looks = (event.previous, event.state) == (gone, state.TaskState.RUNNING)
+    return own.kind is deliveries.Kind.SCHEDULE and (looks or event.state is gone)
 
 
 def _ask(draft: Draft, event: events.ApprovalRequested, one: events.Recorded) -> None:

@@ -19,6 +19,8 @@ from proto.ducklm.v1 import (
     conversations_pb2_grpc,
     events_pb2,
     events_pb2_grpc,
+    schedules_pb2,
+    schedules_pb2_grpc,
     tasks_pb2,
     tasks_pb2_grpc,
 )
@@ -49,6 +51,7 @@ class Client:
         self._events = events_pb2_grpc.EventsStub(self._channel)
         self._approvals = approvals_pb2_grpc.ApprovalsStub(self._channel)
         self._conversations = conversations_pb2_grpc.ConversationsStub(self._channel)
+        self._schedules = schedules_pb2_grpc.SchedulesStub(self._channel)
         self._health = health_pb2_grpc.HealthStub(self._channel)
 
     def close(self) -> None:
@@ -114,6 +117,26 @@ class Client:
     def undo(self, conversation_id: str, key: str) -> conversations_pb2.UndoResponse:
         request = conversations_pb2.UndoRequest(conversation_id=conversation_id, client_key=key)
         return self._conversations.Undo(request, timeout=CALL_SECONDS, metadata=self._metadata)
+
+    def schedule(self, request: schedules_pb2.CreateScheduleRequest) -> schedules_pb2.Schedule:
+        return self._schedules.Create(request, timeout=CALL_SECONDS, metadata=self._metadata)
+
+    def run_now(self, schedule_id: str, key: str) -> schedules_pb2.RunNowResponse:
+        request = schedules_pb2.RunNowRequest(schedule_id=schedule_id, client_key=key)
+        return self._schedules.RunNow(request, timeout=CALL_SECONDS, metadata=self._metadata)
+
+    def runs(self, schedule_id: str) -> list[schedules_pb2.Run]:
+        """All runs of a schedule, newest first."""
+        found: list[schedules_pb2.Run] = []
+        request = schedules_pb2.ListRunsRequest(
+            schedule_id=schedule_id, page=common_pb2.Page(size=_PAGE_ROWS)
+        )
+        while True:
+            page = self._schedules.ListRuns(request, timeout=CALL_SECONDS, metadata=self._metadata)
+            found.extend(page.runs)
+            request.page.token = page.next_page_token
+            if not page.next_page_token:
+                return found
 
     def log(self, task_id: str = "", after_seq: int = 0) -> list[events_pb2.Event]:
         """The whole log after a sequence number, page by page."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from daemon import bootstrap, exits
+from daemon.runtime import clock
 from daemon.storage import lock
 from tools import registry
 
@@ -39,6 +40,17 @@ class Crash:
             os._exit(CRASHED)
 
 
+class SteppedClock(clock.SystemClock):
+    """The machine's clock, set so many milliseconds ahead as a file says now."""
+
+    def __init__(self, ahead: Path) -> None:
+        super().__init__()
+        self._ahead = ahead
+
+    def now_ms(self) -> int:
+        return super().now_ms() + int(self._ahead.read_text())
+
+
 def parser() -> argparse.ArgumentParser:
     """The options that every daemon of this kind takes."""
     taken = argparse.ArgumentParser()
@@ -49,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
     taken.add_argument("--hit", type=int, default=1)
     taken.add_argument("--armed", type=Path)
     taken.add_argument("--passed", type=Path)
+    taken.add_argument("--ahead", type=Path, help="the file of a clock that is set")
     return taken
 
 
@@ -63,7 +76,8 @@ def run(given: argparse.Namespace, build: registry.Build = registry.build) -> in
         listen=tuple(given.listen),
     )
     crash = Crash(given.point, given.hit, given.armed, given.passed)
-    return bootstrap.run(arguments, lock.take(given.state), crash.reach, build)
+    now = None if given.ahead is None else SteppedClock(given.ahead)
+    return bootstrap.run(arguments, lock.take(given.state), crash.reach, build, now)
 
 
 if __name__ == "__main__":

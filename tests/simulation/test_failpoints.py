@@ -16,15 +16,17 @@ from tests.conftest import Figures, Rounds
 from tests.simulation import client, daemon_process, invariants, working_days
 
 EXTRA_CRASHES = 100
-TOOL, RECONCILE, REVERT = (
+TOOL, RECONCILE, REVERT, READ = (
     (failpoints.before(kind), failpoints.after(kind))
     for kind in (
         decisions.CallTool.kind,
         decisions.ReconcileCall.kind,
         decisions.RevertCommits.kind,
+        decisions.ReadAnswer.kind,
     )
 )
-"""The points of a revert have a test of their own: `test_undo_crashes`."""
+ELSEWHERE = {*REVERT, *READ}
+"""They have tests of their own: `test_undo_crashes`, `test_fire_kills`."""
 
 
 def plan(passed: Counter[str], chance: random.Random, extra: int) -> list[tuple[str, int]]:
@@ -62,7 +64,7 @@ def test_every_point_may_be_the_last(
     place.prepare(working_days.lines(place))
     work = working_days.Work(place, daemons)
     passed = points_of_a_day(work, place, daemons)
-    assert set(passed) == set(failpoints.every()) - {*RECONCILE, *REVERT}
+    assert set(passed) == set(failpoints.every()) - {*RECONCILE, *ELSEWHERE}
     crashes: Counter[str] = Counter()
     for point, hit in plan(passed, random.Random(seed), rounds(EXTRA_CRASHES)):
         work.add()
@@ -74,7 +76,7 @@ def test_every_point_may_be_the_last(
         for point in RECONCILE:
             crashes[point] += work.crash(point, 1)
         finish_all(work, daemons)
-    missed = set(failpoints.every()) - set(+crashes) - set(REVERT)
+    missed = set(failpoints.every()) - set(+crashes) - ELSEWHERE
     assert missed == set()
     daemon = daemons.start()
     check(work, daemon.api, place)

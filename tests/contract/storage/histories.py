@@ -1,7 +1,7 @@
 """Random histories that a daemon could have had: every one folds, and has its texts beside it."""
 
 from daemon.domain import events, ids, messages, principals, state, verdicts, world
-from tests.contract.storage import thinking
+from tests.contract.storage import planning
 from tests.contract.storage.author import (
     OWNER as OWNER,
     START_MS as START_MS,
@@ -17,7 +17,7 @@ def first_open(task: world.Task) -> world.ToolCall | None:
     return next(iter(task.open_calls()), None)
 
 
-class Play(thinking.Thinking):
+class Play(planning.Planning):
     """Lets tasks of a few conversations live and end at random."""
 
     def __init__(self, seed: int) -> None:
@@ -37,7 +37,9 @@ class Play(thinking.Thinking):
             self._look_back()
         elif chance < 0.072 and len(self._conversations) > 2:
             self.delete(self._conversations.pop(0))
-        elif not tasks or (chance < 0.17 and len(tasks) < 64):
+        elif chance < 0.11:
+            self.plan_something()
+        elif not tasks or (chance < 0.21 and len(tasks) < 64):
             kinds = (*[events.TaskKind.ANSWER] * 4, events.TaskKind.COMPACT)
             self.submit(self.dice.choice(self._conversations), self.dice.choice(kinds))
         else:

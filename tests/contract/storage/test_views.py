@@ -47,6 +47,9 @@ async def everything(store: Store, history: histories.History) -> list[object]:
         middle = history.folded.head_seq // 2
         said.append(await store.history(chat.conversation_id, middle, 3))
         said.append(await store.history(chat.conversation_id, 2 * middle, 99))
+    runs = await paged(lambda before: store.runs(3, before))
+    said += [runs, await paged(lambda before: store.deliveries(3, before))]
+    said.extend([await store.run(one.run_id) for one in runs])
     said.extend([await store.task(task.task_id) for task in tasks])
     said.extend([await store.tasks(4, None, None, frozenset({each})) for each in state.TaskState])
     said.append(await paged(lambda before: store.tasks(4, before, None, state.FINAL)))

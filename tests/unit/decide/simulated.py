@@ -11,7 +11,7 @@ from daemon.decide import orchestrator
 from daemon.domain import decisions, events, ids, inputs, limits, messages, state, world
 from daemon.permission import policy
 from daemon.storage import added_rows, history, projections
-from tests.unit.decide import moves, replies, scenes, watch
+from tests.unit.decide import moves, planned, replies, scenes, watch, watch_schedules
 from tools import contract
 
 _CONTEXT_TOKENS = 512
@@ -34,10 +34,15 @@ class Daemon(scenes.Scene):
         self.flying: list[watch.Starting] = []
         self.reverting: list[decisions.RevertCommits] = []
         self.cancelled: set[ids.CallId] = set()
+        self.rules = self.rules.but({"zones": planned.zone})
         self.watch = watch.Watch(self.rules)
+        self.timers: dict[str, int] = {}
+        self.reading: list[decisions.ReadAnswer] = []
+        self.schedules = watch_schedules.ScheduleWatch(self.rules)
         self.rows = projections.Rows()
         self.added = added_rows.Added()
         self._said: dict[ids.TaskId, tuple[world.Said, ...]] = {}
+        self._starting = False
 
     def known(self, given: inputs.Input) -> inputs.Known:
         """What a store knows, with what was deleted and what can be undone."""
@@ -78,8 +83,36 @@ class Daemon(scenes.Scene):
                 self.reverting.append(action)
             elif isinstance(action, decisions.CancelCall):
                 self.cancelled.add(action.call_id)
+            elif isinstance(action, decisions.ReadAnswer):
+                self.reading.append(action)
+            elif isinstance(action, decisions.SetTimer):
+                self._remind(action)
         self.watch.saw(step, self.world, self.flying)
+        self.schedules.saw(step)
+        if not self._starting:
+            self._look_at_schedules()
         return step
+
+    def _remind(self, action: decisions.SetTimer) -> None:
+        if action.timer is decisions.TimerKind.SCHEDULE:
+            self.timers[action.subject] = action.due_ms
+
+    def _look_at_schedules(self) -> None:
+        live = [one for one in self.reading if one.schedule_id in self.world.settling]
+        self.reading[:] = live
+        reading = [one.schedule_id for one in live]
+        self.schedules.holds(self.world, self.timers, reading, self.now_ms)
+
+    def ring(self, most: int) -> None:
+        """Fire the timers of schedules that are due, and those that they set, so many."""
+        kind = decisions.TimerKind.SCHEDULE
+        for _ in range(most):
+            due = [one for one, at_ms in self.timers.items() if at_ms <= self.now_ms]
+            if not due:
+                return
+            first = min(due, key=self.timers.__getitem__)
+            del self.timers[first]
+            self.feed(inputs.TimerFired(timer=kind, subject=first))
 
     def _project(self, step: decisions.Step) -> None:
         """What a store makes of the log says the same as the fold."""
@@ -125,12 +158,18 @@ class Daemon(scenes.Scene):
         self.flying.clear()
         self.reverting.clear()
         self.cancelled.clear()
+        self.timers.clear()
+        self.reading.clear()
+        self._starting = True
         told = moves.restart(clean)(self)
         with self.watch.starting(one.task_id for one in told if isinstance(one, _Recover)) as due:
             for given in told:
                 if isinstance(given, _Recover):
                     due.discard(given.task_id)
                 self.feed(given)
+        self._starting = False
+        self._look_at_schedules()
+        self.schedules.rows(self.rows.runs, self.world)
 
     def settle(self, dice: random.Random) -> None:
         """Let everything in flight answer, and end what then waits."""
@@ -139,12 +178,21 @@ class Daemon(scenes.Scene):
                 self.land(dice, 0)
             elif self.reverting:
                 self.revert(dice)
+            elif self.reading:
+                one = self.reading.pop()
+                read = inputs.AnswerRead(
+                    schedule_id=one.schedule_id, run_id=one.run_id, digest="settled"
+                )
+                self.feed(read)
+            elif self.world.schedules:
+                self.feed(planned.delete_of(next(iter(self.world.schedules))))
             elif self.world.tasks:
                 task_id = next(iter(self.world.tasks))
                 self.feed(moves.cancel(task_id=task_id)(self)[0])
             else:
                 self.watch.folds(self.world)
                 self.watch.all_ended()
+                self.schedules.rows(self.rows.runs, self.world)
                 assert not self.world.reverts
                 return
         raise AssertionError("it never comes to rest")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import strategies
 
 from daemon.domain import events, ids, inputs, limits, messages, principals
-from tests.unit.decide import moves, scenes, simulated
+from tests.unit.decide import acts_of_schedules, moves, scenes, simulated
 from tools import contract
 
 Act = Callable[[simulated.Daemon, random.Random], None]
@@ -198,5 +198,34 @@ def test_the_invariants_hold_over_any_run(dealt: int, acts: int) -> None:
     feed(daemon, moves.submit("hi"))
     for _ in range(acts):
         dice.choice(ACTS)(daemon, dice)
+    daemon.watch.folds(daemon.world)
+    daemon.settle(dice)
+
+
+OF_SCHEDULES: tuple[Act, ...] = (
+    *ACTS,
+    *[land] * 10,
+    acts_of_schedules.create,
+    acts_of_schedules.create,
+    *[acts_of_schedules.change] * 3,
+    *[acts_of_schedules.tick] * 8,
+    *[acts_of_schedules.read] * 2,
+    acts_of_schedules.read_late,
+)
+
+
+@pytest.mark.spec("K-14")
+@pytest.mark.spec("C-05")
+@pytest.mark.timeout(90)
+@hypothesis.settings(max_examples=40, deadline=None, database=None)
+@hypothesis.given(dealt=strategies.integers(0, 2**32 - 1), acts=strategies.integers(50, 300))
+def test_and_of_schedules(dealt: int, acts: int) -> None:
+    """Each due time is accounted for once, and no schedule is forgotten."""
+    dice = random.Random(dealt)
+    daemon = simulated.Daemon(BOUNDS)
+    feed(daemon, moves.submit("hi"))
+    acts_of_schedules.create(daemon, dice)
+    for _ in range(acts):
+        dice.choice(OF_SCHEDULES)(daemon, dice)
     daemon.watch.folds(daemon.world)
     daemon.settle(dice)

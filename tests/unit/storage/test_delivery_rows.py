@@ -102,9 +102,32 @@ def pairing(decided: bool) -> list[events.Event]:
     return found
 
 
+RETRIES = [moved(S.MODEL_UNAVAILABLE, S.RUNNING), MODEL_GONE]
+TARGET = deliveries.Target(account="telegram:77", chat="5")
+SCHEDULED = events.TaskSubmitted(
+    task_id=T,
+    conversation_id=C,
+    origin=principals.Origin(principal=PERSON),
+    text=ids.ContentId("text"),
+    run=events.RunOf(
+        schedule_id=ids.ScheduleId("schedule-1"), run_id=ids.RunId("run-1"), target=TARGET
+    ),
+)
+ITS_RUN = [SCHEDULED, moved(S.QUEUED, S.RUNNING)]
+HELD = f"{OWN} schedule 1 held"
+
+
 @pytest.mark.parametrize(
     ("happened", "shown"),
     [
+        (ITS_RUN, [HELD]),
+        ([*ITS_RUN, ENDS], [HELD]),
+        ([*ITS_RUN, MODEL_GONE], [HELD, f"{WAITING} notice 1 pending"]),
+        ([*ITS_RUN, MODEL_GONE, *RETRIES, *RETRIES], [HELD, f"{WAITING} notice 1 pending"]),
+        (
+            [*ITS_RUN, MODEL_GONE, *RETRIES, moved(S.MODEL_UNAVAILABLE, S.RUNNING), ENDS],
+            [HELD, f"{WAITING} notice 2 pending"],
+        ),
         ([submitted(origin("local:owner"))], []),
         ([submitted(origin("token:ci"))], []),
         ([submitted(origin("telegram:77:bot"))], []),

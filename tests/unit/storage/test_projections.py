@@ -3,7 +3,7 @@
 import pytest
 
 from daemon.domain import events, fold, fold_said, ids, state, world
-from daemon.storage import added_rows, projections
+from daemon.storage import added_rows, delivery_rows, projections
 from tests.contract.storage import histories
 
 
@@ -80,8 +80,11 @@ def test_the_rows_that_events_name_are_all_that_they_need(seed: int) -> None:
         tasks={key: rows.tasks[key] for key in needed.tasks},
         approvals={key: rows.approvals[key] for key in needed.approvals},
         conversations={key: rows.conversations[key] for key in needed.conversations},
+        runs={key: rows.runs[key] for key in needed.runs & rows.runs.keys()},
     )
     rest = history.recorded[300:]
+    shown = delivery_rows.named(few, rest) & rows.deliveries.keys()
+    few.deliveries.update((key, rows.deliveries[key]) for key in shown)
     some, all_of_them = projections.project(few, rest), projections.project(rows, rest)
     assert (some.changed, some.added) == (all_of_them.changed, all_of_them.added)
 
