@@ -2,7 +2,7 @@
 
 import random
 
-from daemon.domain import inputs, schedules, verdicts
+from daemon.domain import ids, inputs, schedules, verdicts
 from tests.unit.decide import planned, scenes, simulated
 
 WHEN = ("* * * * *", "*/7 * * * *", "0 * * * *", "every 90m from 2025-06-15 00:00", "at ")
@@ -108,6 +108,6 @@ def read_late(daemon: simulated.Daemon, dice: random.Random) -> None:
         live = planned_.live
         if live is None or live.ended is None:
             schedule_id = planned_.schedule.schedule_id
-            run_id = planned.ids.RunId("run-never") if live is None else live.run_id
+            run_id = ids.RunId("run-never") if live is None else live.run_id
             late = inputs.AnswerRead(schedule_id=schedule_id, run_id=run_id, digest="late")
             assert daemon.feed(late).events == ()
