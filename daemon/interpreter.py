@@ -4,6 +4,7 @@ Imports the standard library alone: it comes before everything heavy.
 """
 
 import gc
+import importlib
 import os
 import sys
 
@@ -16,7 +17,18 @@ def lighten_imports() -> None:
     """Keep libraries from work at import that the daemon has no use for: a tenth of its start."""
     gc.disable()  # until all is loaded: `tune` enables it
     sys.modules.setdefault("rich", None)  # type: ignore[arg-type]  # structlog paints with it
+    _load_asyncio_without_tls()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else each package is searched
+
+
+def _load_asyncio_without_tls() -> None:
+    """OpenSSL is a tenth of a start, and asyncio's streams over it have no use here: gRPC has its
+    own, pages are fetched by a child, and httpx wraps its streams by itself. `import ssl` works."""
+    if "asyncio" in sys.modules or "ssl" in sys.modules:
+        return
+    sys.modules["ssl"] = None  # type: ignore[assignment]
+    importlib.import_module("asyncio")
+    del sys.modules["ssl"]
 
 
 def tune() -> None:

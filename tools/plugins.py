@@ -8,7 +8,6 @@ never ends or hangs the daemon.
 """
 
 import asyncio
-import configparser
 import importlib
 import inspect
 import json
@@ -91,6 +90,8 @@ def _listed(folder: Path, package: str) -> list[Entry]:
         return []
     if GROUP.encode() not in text:
         return []
+    import configparser
+
     parser = configparser.ConfigParser(delimiters="=", interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment]  # names as they are written
     try:

@@ -10,13 +10,16 @@ from collections.abc import Callable, Sequence
 from concurrent import futures
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
 from daemon.domain import errors, ids, inputs, views
-from daemon.history import git, store, walk
+from daemon.history import git, walk
 from daemon.runtime import ports
+
+if TYPE_CHECKING:
+    from daemon.history import store
 
 CALL_SECONDS = 3.0
 LOOK_SECONDS = 10.0
@@ -41,7 +44,7 @@ class _Folder:
     """A folder's store with who may use it. `current`: what was there before the next change is
     kept, so that the change can be told."""
 
-    store: store.Store
+    store: "store.Store"
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     current: bool = False
     off_until: float = 0.0
@@ -173,6 +176,8 @@ class Histories:
         one = self._folders.pop(folder, None)
         if one is None:
             now_ms = self._clock.now_ms
+            from daemon.history import store
+
             one = _Folder(store.Store(self._projects, folder, self._hidden, now_ms))
             while len(self._folders) >= _MOST_FOLDERS:
                 resting = [path for path, it in self._folders.items() if not it.turn.locked()]
@@ -237,6 +242,6 @@ def _end_turn(turn: asyncio.Lock, job: "asyncio.Future[Result]") -> None:
         job.exception()  # who waited has had it, or nobody waits
 
 
-def _check_known(one: store.Store, commit: str, deadline: walk.Deadline) -> None:
+def _check_known(one: "store.Store", commit: str, deadline: walk.Deadline) -> None:
     if commit and not one.has(commit, deadline):
         raise errors.HistoryFault(f"Its history has no commit {commit}.")

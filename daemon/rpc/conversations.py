@@ -8,7 +8,6 @@ from daemon.rpc import (
     backend,
     caller,
     convert,
-    export,
     folders,
     interceptors,
     modes,
@@ -149,6 +148,8 @@ class Conversations(conversations_pb2_grpc.ConversationsServicer):
         request: conversations_pb2.ExportConversationRequest,
         context: interceptors.Context,
     ) -> AsyncIterator[conversations_pb2.ExportPiece]:
+        from daemon.rpc import export
+
         export.check(request)
         view = await self._view(request.conversation_id)
         async with aclosing(export.pieces(self._served, view, request)) as pieces:

@@ -4,7 +4,10 @@ import json
 import subprocess
 import sys
 
-NOT_LOADED = ("sqlmodel", "sqlalchemy.orm", "rich", "psutil", "tree_sitter")
+NOT_LOADED = (
+    *("sqlmodel", "sqlalchemy.orm", "rich", "psutil", "tree_sitter", "ssl", "configparser"),
+    *("tzlocal", "apscheduler", "daemon.spoken_times.reader", "daemon.rpc.export"),
+)
 """Each would be waited for by every start; a rename in a library shows here too."""
 
 _START = """
@@ -15,7 +18,9 @@ from daemon import bootstrap
 loaded = sorted(name for name, module in sys.modules.items() if module is not None)
 before = gc.isenabled()
 interpreter.tune()
-print(json.dumps({"loaded": loaded, "collecting": [before, gc.isenabled()]}))
+import ssl
+told = {"loaded": loaded, "collecting": [before, gc.isenabled()], "tls": bool(ssl.HAS_TLSv1_3)}
+print(json.dumps(told))
 """
 
 
@@ -27,3 +32,4 @@ def test_a_start_loads_nothing_that_serving_has_no_use_for() -> None:
     assert not {*NOT_LOADED} & {*told["loaded"]}
     assert "daemon.storage.sqlite_store" in told["loaded"]
     assert told["collecting"] == [False, True]
+    assert told["tls"], "who needs TLS later has it"
