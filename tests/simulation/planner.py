@@ -19,6 +19,8 @@ Run: TypeAlias = schedules_pb2.Run
 Policy: TypeAlias = schedules_pb2.SchedulePolicy
 BY_HAND = 0
 """In place of the time of a run that nobody waited for."""
+_MANY_KILLS = "version = 1\n[limits]\ntask_recoveries = 1000\n"
+"""A task that is running at each of many kills is not parked for it."""
 LINES = (script.Line("Done.", repeat=True),)
 
 
@@ -32,6 +34,9 @@ class Planner:
         self._nudges = 0
         self._step_to(0)
         place.prepare(LINES)
+        settings = place.root / "config" / "ducklm"
+        settings.mkdir(parents=True, exist_ok=True)
+        (settings / "daemon.toml").write_text(_MANY_KILLS)
 
     def launch(self, *options: str) -> daemon_process.Daemon:
         """Start a daemon, and wait for nothing."""

@@ -49,7 +49,7 @@ def dies(planning: planner.Planner, point: str, hit: int, schedule_id: str, due_
 
 
 @pytest.mark.acceptance(38)
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 def test_one_task_for_each_due_time(
     place: daemon_process.Place,
     daemons: daemon_process.Daemons,
