@@ -6,6 +6,7 @@ never retry what may not be repeated: callers say so with a client key.
 """
 
 import asyncio
+import contextlib
 import dataclasses
 import pathlib
 import typing
@@ -17,6 +18,7 @@ from grpc import aio
 from proto.ducklm.v1 import (
     admin_pb2_grpc,
     approvals_pb2_grpc,
+    artifacts_pb2,
     artifacts_pb2_grpc,
     channels_pb2_grpc,
     conversations_pb2_grpc,
@@ -151,6 +153,17 @@ class Client:
             raise fault_of(error) from None
         finally:
             running.cancel()
+
+    async def artifact(self, artifact_id: str, most_bytes: int) -> bytes | None:
+        """The bytes of an artifact; None where there are more than that. Raises CallFault."""
+        data = bytearray()
+        request = artifacts_pb2.GetArtifactRequest(artifact_id=artifact_id)
+        async with contextlib.aclosing(self.stream(self.artifacts.Get, request)) as pieces:
+            async for piece in pieces:
+                data += piece.data
+                if len(data) > most_bytes:
+                    return None
+        return bytes(data)
 
     async def send(
         self,

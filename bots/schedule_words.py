@@ -92,10 +92,11 @@ class History:
 
 @dataclasses.dataclass(frozen=True)
 class Timing:
-    """Another time for one; nobody has read it yet."""
+    """Another time, or another zone, for one; nobody has read it yet."""
 
     named: str
-    when: str
+    when: str = ""
+    zone: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -188,7 +189,9 @@ def _setting(rest: str) -> Asked:
     if not value:
         return teaching
     if field == "when":
-        return Timing(named, value)
+        return Timing(named, when=value)
+    if field == "zone":
+        return Timing(named, zone=value)
     change = _CHANGES[field](value)
     return teaching if change is None else Setting(named, change)
 
@@ -238,7 +241,6 @@ def _mode(value: str) -> Update | None:
 
 
 _CHANGES: typing.Final[dict[str, Callable[[str], Update | None]]] = {
-    "zone": lambda value: Update(zone=value),
     "text": _text,
     "name": lambda value: Update(name=value),
     "missed": _missed,

@@ -434,7 +434,7 @@ SCHEDULE = {
     "conversation": "conversation",
 }
 SCHEDULE_KINDS = {"AGENT": "text", "COMMAND": "command"}
-SCHEDULE_STATES = {"ACTIVE": "active", "PAUSED": "paused"}
+SCHEDULE_STATES = {"ACTIVE": "active", "PAUSED": "paused", "OVER": "over"}
 SCHEDULE_RULE = "{when} ({zone})"
 SCHEDULE_NO_NEXT = "not due"
 SCHEDULE_COMMAND = "command"

@@ -281,6 +281,7 @@ class Daemon:
             project_files.ProjectFiles(),
             lambda: runtime.world,
             lambda: self._chosen.daemon.schedules.zone or zones.local(),
+            self._clock.now_ms,
         )
 
     def _ground(self, stack: AsyncExitStack) -> Ground:

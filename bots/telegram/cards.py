@@ -154,6 +154,10 @@ def notice(given: channels_pb2.Delivery) -> outgoing.Text:
     if given.HasField("task"):
         return _waiting(given)
     text = rendering.markdown(given.text)
+    if given.run.name:
+        name = render.one_line(given.run.name, LINE_CHARACTERS)
+        title = rendering.marked(texts.RUN_TITLE.format(name=name), "bold")
+        text = rendering.joined([rendering.inert(title), text], "\n")
     rows = tuple(
         tuple(outgoing.Button(one.text, one.data) for one in row.buttons) for row in given.rows
     )

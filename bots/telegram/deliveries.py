@@ -27,7 +27,6 @@ from bots.telegram import (
 )
 from proto.ducklm.v1 import (
     approvals_pb2,
-    artifacts_pb2,
     channels_pb2,
     events_pb2,
     schedules_pb2,
@@ -282,17 +281,12 @@ class Deliveries:
         await self._report(actor, given, channels_pb2.Delivery.SHOWN)
 
     async def _artifact(self, given: _D, artifact_id: str) -> outgoing.Document:
-        data = bytearray()
-        request = artifacts_pb2.GetArtifactRequest(artifact_id=artifact_id)
-        stream = self._daemon.stream(self._daemon.artifacts.Get, request)
-        async with contextlib.aclosing(stream) as pieces:
-            async for piece in pieces:
-                data += piece.data
-                if len(data) > FILE_BYTES:
-                    raise calls.Refused("file is too big")
+        data = await self._daemon.artifact(artifact_id, FILE_BYTES)
+        if data is None:
+            raise calls.Refused("file is too big")
         named = given.text.partition("\n")[0].strip("`* ")
         name = named if "." in named and len(named) < 64 and "/" not in named else "output.txt"
-        return outgoing.Document(name, bytes(data))
+        return outgoing.Document(name, data)
 
     # --- calls
 

@@ -244,8 +244,9 @@ class Polling:
             left_s = job.grew_s + SETTLE_S - self._now_s()
 
     def _is_stop(self, incoming: updates.Incoming) -> bool:
-        said = incoming.text if isinstance(incoming, updates.Message) else ""
-        return commands.parse(said, self._bot.username) == _STOP
+        if not isinstance(incoming, updates.Message) or incoming.origin.forwarded:
+            return False
+        return commands.parse(incoming.text, self._bot.username) == _STOP
 
     async def _finish(self, job: _Job) -> None:
         """Handle an update until that is over, however long the daemon is away."""

@@ -186,6 +186,9 @@ def _what(text: str, is_command: bool) -> str:
 
 def schedule(one: Schedule, there: Place, first: str = "") -> View:
     """A schedule with all that can be done with it; `first` stands above it."""
+    if one.state == Schedule.OVER:
+        name = render.one_line(one.name, NAME_CHARACTERS)
+        return View(lines(texts.SCHEDULE_OVER.format(name=name)))
     said = [lines(first)] if first else []
     said += [
         _title(one.name, schedule_words.handle(one.schedule_id)),

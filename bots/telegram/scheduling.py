@@ -6,14 +6,12 @@ in a group nobody is shown what is told elsewhere. Whose a schedule is, the daem
 """
 
 import asyncio
-import contextlib
 import dataclasses
 import typing
 
 from bots import client, schedule_words
 from bots.telegram import buttons, drafts, replies, schedule_views, texts
 from proto.ducklm.v1 import (
-    artifacts_pb2,
     channels_pb2,
     common_pb2,
     schedules_pb2,
@@ -86,7 +84,8 @@ class Scheduling:
                 return await self._history(found, RUNS_LISTED)
             case schedule_words.Timing():
                 one = await self._get(found)
-                return await self._draft(asked.when, one.times.zone, one)
+                when, zone = asked.when or one.times.when, asked.zone or one.times.zone
+                return await self._draft(when, zone, one)
             case schedule_words.Setting():
                 return await self._set(found, asked)
             case schedule_words.Doing(verb="delete"):
@@ -132,12 +131,13 @@ class Scheduling:
                 return Pressed("", schedule_views.deleting(await self._get(schedule_id)))
             case "erase":
                 return await self._erase(schedule_id)
+            case "stop" | "pause" | "resume":
+                said, one = await self._change(action, schedule_id)
+                return Pressed(said, schedule_views.schedule(one, self._place))
             case "allow":
                 said = await self._allow(schedule_id)
             case "run":
                 said = await self._run(schedule_id)
-            case "stop" | "pause" | "resume":
-                said = await self._change(action, schedule_id)
             case _:
                 said = ""
         return Pressed(said, schedule_views.schedule(await self._get(schedule_id), self._place))
@@ -173,27 +173,25 @@ class Scheduling:
         await self._daemon.call(self._daemon.schedules.RunNow, request)
         return texts.RUN_STARTED
 
-    async def _change(self, action: str, schedule_id: str) -> str:
+    async def _change(self, action: str, schedule_id: str) -> tuple[str, _Schedules.Schedule]:
+        """What is said of a change, and the schedule after it, which may be over by it."""
         key, service = self._key(action), self._daemon.schedules
         match action:
             case "stop":
                 stop = _Schedules.StopScheduleRequest(
                     schedule_id=schedule_id, origin=self._origin, client_key=key
                 )
-                await self._daemon.call(service.Stop, stop)
-                return texts.RUN_STOPPED
+                return texts.RUN_STOPPED, await self._daemon.call(service.Stop, stop)
             case "pause":
                 pause = _Schedules.PauseScheduleRequest(
                     schedule_id=schedule_id, origin=self._origin, client_key=key
                 )
-                await self._daemon.call(service.Pause, pause)
-                return texts.PAUSED_TOAST
+                return texts.PAUSED_TOAST, await self._daemon.call(service.Pause, pause)
             case _:
                 resume = _Schedules.ResumeScheduleRequest(
                     schedule_id=schedule_id, origin=self._origin, client_key=key
                 )
-                await self._daemon.call(service.Resume, resume)
-                return texts.RESUMED_TOAST
+                return texts.RESUMED_TOAST, await self._daemon.call(service.Resume, resume)
 
     async def _all(self, paused: bool) -> schedule_views.View:
         key = self._key("all")
@@ -275,7 +273,8 @@ class Scheduling:
 
     async def _decide(self, press: buttons.Draft) -> Pressed:
         """Keep what a draft says, or never: whichever was pressed first."""
-        draft = drafts.read(await self._fetch(press.artifact_id))
+        kept = await self._daemon.artifact(press.artifact_id, drafts.MOST_BYTES)
+        draft = drafts.read(kept or b"")
         if draft is None:
             return Pressed(texts.OLD_BUTTON)
         if draft.principal != self._origin.principal:
@@ -317,14 +316,3 @@ class Scheduling:
         )
         one = await self._daemon.call(self._daemon.schedules.Create, create)
         return one
-
-    async def _fetch(self, artifact_id: str) -> bytes:
-        data = bytearray()
-        request = artifacts_pb2.GetArtifactRequest(artifact_id=artifact_id)
-        stream = self._daemon.stream(self._daemon.artifacts.Get, request)
-        async with contextlib.aclosing(stream) as pieces:
-            async for piece in pieces:
-                data += piece.data
-                if len(data) > drafts.MOST_BYTES:
-                    return b""
-        return bytes(data)

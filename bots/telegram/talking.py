@@ -53,7 +53,9 @@ class Talking:
             if message.private:
                 await self._strange(chat, message)
             return
-        command = commands.parse(message.text, self._bot.username)
+        # What somebody else wrote is no command of the person who forwards it.
+        typed = "" if message.origin.forwarded else message.text
+        command = commands.parse(typed, self._bot.username)
         try:
             secret_of = await self._secret_of(message, look, command, key)
             if secret_of:

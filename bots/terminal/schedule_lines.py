@@ -52,9 +52,13 @@ def _next(row: schedules_pb2.Schedule) -> str:
 
 
 def _state(row: schedules_pb2.Schedule) -> str:
-    if row.state == schedules_pb2.Schedule.PAUSED:
-        return texts.SCHEDULE_STATES["PAUSED"]
-    return _run_state(row.live) if row.HasField("live") else texts.SCHEDULE_STATES["ACTIVE"]
+    is_active = row.state == schedules_pb2.Schedule.ACTIVE
+    return _run_state(row.live) if is_active and row.HasField("live") else _own_state(row)
+
+
+def _own_state(row: schedules_pb2.Schedule) -> str:
+    name = render.enum_name(schedules_pb2.Schedule.State.DESCRIPTOR, row.state)
+    return texts.SCHEDULE_STATES.get(name, name.lower())
 
 
 def _run_state(row: schedules_pb2.Run) -> str:
@@ -117,8 +121,7 @@ def _lines(pairs: Iterable[tuple[str, Iterable[str]]]) -> str:
 
 
 def _state_whole(row: schedules_pb2.Schedule) -> str:
-    paused = row.state == schedules_pb2.Schedule.PAUSED
-    parts = [texts.SCHEDULE_STATES["PAUSED" if paused else "ACTIVE"]]
+    parts = [_own_state(row)]
     if row.HasField("live"):
         live, task_id = _run_state(row.live), row.live.task_id
         parts.append(texts.SCHEDULE_LIVE.format(state=live, task=task_id) if task_id else live)

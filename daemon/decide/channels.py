@@ -64,8 +64,7 @@ def post(current: turn.Turn, given: inputs.PostNotice) -> decisions.Reply | deci
         missing = current.known.missing_artifact
         return _reject(_KIND.NOT_FOUND, f"There is no artifact {missing}.")
     target = given.target
-    place = "/".join((target.account, target.chat, target.topic))
-    conversation_id = current.world.places.get(place, NO_CONVERSATION)
+    conversation_id = current.world.places.get(target.place, NO_CONVERSATION)
     posted = events.NoticePosted(
         delivery_id=current.ids.delivery(),
         target=target,
@@ -122,7 +121,7 @@ def move(current: turn.Turn, given: inputs.MoveChat) -> decisions.Reply | decisi
 
 
 def _is_shown_in(task: world.Task, account: str, chat: str) -> bool:
-    target = deliveries.target(task.origin) if task.run is None else task.run.target
+    target = events.shown_at(task.origin, task.run)
     return target is not None and (target.account, target.chat) == (account, chat)
 
 

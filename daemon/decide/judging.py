@@ -89,9 +89,11 @@ def _judge(
             reasons=settled.reasons,
         ),
     )
-    if task.kind is events.TaskKind.REHEARSAL and not rehearsals.asks(settled):
-        rehearsals.end(current, task, call, rehearsals.told(settled))
-        return
+    if task.kind is events.TaskKind.REHEARSAL:
+        shown = card.of(current.rules.tools[call.tool], given.facts)
+        if not rehearsals.asks(settled, card.is_long(shown)):
+            rehearsals.end(current, task, rehearsals.told(settled))
+            return
     match settled.way:
         case policy.Way.RUN:
             _start(current, task, call, given, policy.permit(call.call_id, digest, settled))
@@ -155,7 +157,7 @@ def _use_approval(
     digest = binding.digest(key, task.task_id)
     approval = current.world.approvals.get(call.approval_id) if call.approval_id else None
     if task.kind is events.TaskKind.REHEARSAL:
-        rehearsals.allowed(current, task, call, approval)
+        rehearsals.allowed(current, task, approval)
         return
     settled = _settle(current, task, key, given)
     if approval is not None and approval.digest == digest and settled.way is not policy.Way.REFUSE:

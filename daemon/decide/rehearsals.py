@@ -25,8 +25,7 @@ def asked(task: world.Task) -> tuple[tuple[principals.Principal, ...], tuple[str
     if target is None:
         return (who,), ()
     alone = target.chat == principals.user_of(who)
-    place = "/".join((target.account, target.chat, target.topic))
-    return (who,) if alone else (), (place,)
+    return (who,) if alone else (), (target.place,)
 
 
 def reasons(task: world.Task) -> tuple[str, ...]:
@@ -44,9 +43,9 @@ def approval_seconds(current: turn.Turn, task: world.Task) -> int:
     return own or current.rules.limits.approval_seconds
 
 
-def asks(settled: policy.Settled) -> bool:
-    """Whether a rehearsal of that has something to ask."""
-    return settled.way is policy.Way.ASK and settled.always_allowed
+def asks(settled: policy.Settled, card_is_long: bool) -> bool:
+    """Whether a rehearsal of that has something to ask: a long card is never for always."""
+    return settled.way is policy.Way.ASK and settled.always_allowed and not card_is_long
 
 
 def told(settled: policy.Settled) -> str:
@@ -60,15 +59,13 @@ def told(settled: policy.Settled) -> str:
             return _REFUSED.format(reasons=", ".join(settled.reasons))
 
 
-def allowed(
-    current: turn.Turn, task: world.Task, call: world.ToolCall, approval: world.Approval | None
-) -> None:
+def allowed(current: turn.Turn, task: world.Task, approval: world.Approval | None) -> None:
     """Its question was answered with a yes."""
     granted = approval is not None and approval.grant_id is not None
-    end(current, task, call, _ALLOWED if granted else _ONCE)
+    end(current, task, _ALLOWED if granted else _ONCE)
 
 
-def end(current: turn.Turn, task: world.Task, call: world.ToolCall, text: str) -> None:
+def end(current: turn.Turn, task: world.Task, text: str) -> None:
     """End a rehearsal, whose call never begins, with what it found."""
     task = endings.withdraw(current, task)
     endings.answer(current, task, text)

@@ -170,7 +170,7 @@ def _told(late_ms: int, attempt: int) -> str:
     told = "this is a scheduled task, and nobody may be there to answer"
     if late_ms >= _MINUTE_MS:
         told = f"{told}; it is {late_ms // _MINUTE_MS} minutes late"
-    return f"{told}; it is tried again, for the {attempt}. time" if attempt > 1 else told
+    return f"{told}; it failed before, and this is attempt {attempt}" if attempt > 1 else told
 
 
 # --- ends

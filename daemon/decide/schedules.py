@@ -14,7 +14,9 @@ from daemon.decide import (
     calls,
     conversations,
     endings,
+    intent,
     runs,
+    skills,
     submitting,
     turn,
 )
@@ -40,9 +42,9 @@ def _reject(kind: errors.RefusalKind, message: str) -> decisions.Rejected:
     return decisions.Rejected(refusal=kind, message=message)
 
 
-def may(current: turn.Turn, who: principals.Principal, schedule: events.Schedule) -> bool:
+def may(rules: turn.Rules, who: principals.Principal, schedule: events.Schedule) -> bool:
     """Whether somebody may see and change a schedule: people of chats their own, owners all."""
-    return is_master(current.rules, who) or schedule.principal == who
+    return is_master(rules, who) or schedule.principal == who
 
 
 def is_master(rules: turn.Rules, who: principals.Principal) -> bool:
@@ -50,11 +52,15 @@ def is_master(rules: turn.Rules, who: principals.Principal) -> bool:
     return not principals.is_chat_user(who) or rules.owners.is_owner(who)
 
 
-def _find(
-    current: turn.Turn, who: principals.Principal, schedule_id: ids.ScheduleId
+def find(
+    rules: turn.Rules,
+    now: world.World,
+    who: principals.Principal,
+    schedule_id: ids.ScheduleId,
 ) -> world.Planned | decisions.Rejected:
-    planned = current.world.schedules.get(schedule_id)
-    if planned is None or not may(current, who, planned.schedule):
+    """A schedule that somebody may see and change; to others it is not there."""
+    planned = now.schedules.get(schedule_id)
+    if planned is None or not may(rules, who, planned.schedule):
         message = f"There is no schedule {schedule_id}: it was deleted, or it is over."
         return _reject(_KIND.NOT_FOUND, message)
     return planned
@@ -92,7 +98,7 @@ def create(
         zone=given.zone,
         work=given.work,
         policy=given.policy,
-        **_command(current, conversation_id, given.text, given.work),
+        **_made(current, conversation_id, given.text, given.work),
     )
     return _keep(current, schedule, given)
 
@@ -103,21 +109,26 @@ def _name(name: str, text: str) -> str:
     return line if len(line) <= NAME_CHARS else line[: NAME_CHARS - 1].rstrip() + "…"
 
 
-class _Command(TypedDict):
+class _Made(TypedDict):
     call: ids.ContentId | None
     fingerprint: str
+    skill: str
+    urls: tuple[str, ...]
 
 
-def _command(
-    current: turn.Turn, owner: ids.ConversationId, text: str, work: schedules.Work
-) -> _Command:
-    """What is kept of a command that runs without a model."""
+def _made(current: turn.Turn, owner: ids.ConversationId, text: str, work: schedules.Work) -> _Made:
+    """What follows from the text: of a message as if it were said, of a command its call."""
     if work.kind is schedules.WorkKind.AGENT:
-        return {"call": None, "fingerprint": ""}
+        uses_skills = current.rules.kits[work.profile].uses_skills
+        skill = skills.chosen(text, current.rules.skills) if uses_skills else ""
+        urls = intent.addresses(text)
+        return {"call": None, "fingerprint": "", "skill": skill, "urls": urls}
     given: dict[str, pydantic.JsonValue] = {"command": text}
     return {
         "call": current.keep(owner, directives.arguments_json(given)),
         "fingerprint": arguments.fingerprint(calls.SHELL, given),
+        "skill": "",
+        "urls": (),
     }
 
 
@@ -175,7 +186,7 @@ def update(
     current: turn.Turn, given: inputs.UpdateSchedule
 ) -> decisions.Reply | decisions.Rejected:
     """Change what is said; what goes on of it goes on as it began."""
-    planned = _find(current, given.principal, given.schedule_id)
+    planned = find(current.rules, current.world, given.principal, given.schedule_id)
     if isinstance(planned, decisions.Rejected):
         return planned
     before = planned.schedule
@@ -201,7 +212,7 @@ def update(
         _revoke(current, given)
     if given.text is not None:
         changes["text"] = current.keep(owner, given.text)
-        changes |= _command(current, owner, given.text, work)
+        changes |= _made(current, owner, given.text, work)
     if given.name is not None:
         changes["name"] = current.keep(owner, _name(given.name, given.name or "schedule"))
     after = before.but(changes)
@@ -252,7 +263,7 @@ def delete(
     current: turn.Turn, given: inputs.DeleteSchedule
 ) -> decisions.Reply | decisions.Rejected:
     """Take a schedule away, and end what goes on of it; its history stays."""
-    planned = _find(current, given.principal, given.schedule_id)
+    planned = find(current.rules, current.world, given.principal, given.schedule_id)
     if isinstance(planned, decisions.Rejected):
         return planned
     runs.drop_due(current, planned, "removed")
@@ -277,10 +288,10 @@ def pause(current: turn.Turn, given: inputs.PauseSchedule) -> decisions.Reply | 
         wanted = [
             one
             for one in current.world.schedules.values()
-            if may(current, given.principal, one.schedule)
+            if may(current.rules, given.principal, one.schedule)
         ]
     else:
-        planned = _find(current, given.principal, given.schedule_id)
+        planned = find(current.rules, current.world, given.principal, given.schedule_id)
         if isinstance(planned, decisions.Rejected):
             return planned
         wanted = [planned]
@@ -301,7 +312,7 @@ def _pause(current: turn.Turn, planned: world.Planned, given: inputs.PauseSchedu
 
 def run(current: turn.Turn, given: inputs.RunSchedule) -> decisions.Reply | decisions.Rejected:
     """Begin a run now, or only have what it would run allowed."""
-    planned = _find(current, given.principal, given.schedule_id)
+    planned = find(current.rules, current.world, given.principal, given.schedule_id)
     if isinstance(planned, decisions.Rejected):
         return planned
     if given.rehearses:
@@ -318,7 +329,7 @@ def run(current: turn.Turn, given: inputs.RunSchedule) -> decisions.Reply | deci
 
 def stop(current: turn.Turn, given: inputs.StopSchedule) -> decisions.Reply | decisions.Rejected:
     """Cancel the run that goes on, and what waits behind it; its next times stay."""
-    planned = _find(current, given.principal, given.schedule_id)
+    planned = find(current.rules, current.world, given.principal, given.schedule_id)
     if isinstance(planned, decisions.Rejected):
         return planned
     runs.drop_queued(current, planned, "removed")

@@ -144,7 +144,7 @@ def _begin_task(
         skill=skills.chosen(given.text, current.rules.skills) if kit.uses_skills else "",
         profile=profile,
         urls=() if taint else intent.addresses(given.text),
-        note="" if direct else _note(current, conversation_id, kit, given),
+        note="" if direct else _note(current, conversation_id, given),
     )
     current.record(submitted, conversation_id, given.correlation_id, task_id)
     task = current.taint(current.world.tasks[task_id], taint)
@@ -165,8 +165,10 @@ def begin_run(
     told: str,
 ) -> None:
     """Begin the task of a schedule's run, in the schedule's own conversation."""
-    kind = events.TaskKind.ANSWER
-    note = f"{_now(current)}; {told}" if schedule.call is None else ""
+    kind, note = events.TaskKind.ANSWER, ""
+    if schedule.call is None:
+        zone = current.rules.zones(schedule.zone)
+        note = "; ".join((*_surroundings(current, schedule.conversation_id, zone), told))
     _begin_scheduled(current, schedule, task_id, run_id, kind, note)
 
 
@@ -193,6 +195,8 @@ def _begin_scheduled(
         text=schedule.text,
         profile=current.profile(conversation_id),
         kind=kind,
+        skill=schedule.skill,
+        urls=schedule.urls,
         note=note,
         run=events.RunOf(
             schedule_id=schedule.schedule_id,
@@ -206,12 +210,6 @@ def _begin_scheduled(
         taken = events.DirectiveTaken(task_id=task_id, kind="tool", source=source)
         task = current.emit(current.world.tasks[task_id], taken)
         calls.propose_kept(current, task, schedule.call, schedule.fingerprint)
-
-
-def _now(current: turn.Turn) -> str:
-    zone = datetime.timezone(datetime.timedelta(minutes=current.utc_offset_minutes))
-    now = datetime.datetime.fromtimestamp(current.at_ms / 1000, zone)
-    return f"It is {now:%A, %Y-%m-%d %H:%M} {now:%z}"
 
 
 def _speaker(origin: principals.Origin) -> str:
@@ -232,19 +230,27 @@ def _came_with(given: inputs.SubmitTask) -> str:
     return f"these files came with the message: {names}"
 
 
-def _note(
+def _surroundings(
     current: turn.Turn,
     conversation_id: ids.ConversationId,
-    kit: turn.Kit,
-    given: inputs.SubmitTask,
-) -> str:
-    """The time, the place and in a group the speaker, which a model cannot know."""
+    zone: datetime.tzinfo | None = None,
+) -> list[str]:
+    """The time (by the owner's clock, or a zone's) and the place, which a model cannot know."""
     settings = current.world.setting(conversation_id)
-    said = [_now(current)]
+    kit = current.rules.kits[current.profile(conversation_id)]
+    own = datetime.timezone(datetime.timedelta(minutes=current.utc_offset_minutes))
+    now = datetime.datetime.fromtimestamp(current.at_ms / 1000, zone or own)
+    said = [f"It is {now:%A, %Y-%m-%d %H:%M} {now:%z}"]
     if settings.folder and kit.tools:
         said.append(f"the project is {settings.folder}; read its AGENTS.md, if it has one, first")
     if settings.mode is verdicts.Mode.PLAN:
         said.append("only plan: nothing may be changed")
+    return said
+
+
+def _note(current: turn.Turn, conversation_id: ids.ConversationId, given: inputs.SubmitTask) -> str:
+    """What surrounds a message, and in a group the speaker, and the files that came with it."""
+    said = _surroundings(current, conversation_id)
     if given.origin.speaker:
         said.append(f"this message of the group is from {_speaker(given.origin)}")
     if given.files:

@@ -68,6 +68,11 @@ class Target(base.Value):
     reply_to: str = ""
     principal: principals.Principal | None = None
 
+    @property
+    def place(self) -> str:
+        """The chat as one text, as `principals.place` has it."""
+        return "/".join((self.account, self.chat, self.topic))
+
 
 def target(origin: principals.Origin) -> Target | None:
     """Where what was asked from there is shown by a bot; None where no bot's chat was named."""

@@ -7,7 +7,7 @@ the log whole. `VERSION` grows when a field changes its meaning; `storage.codec`
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
-from daemon.domain import base, deliveries, ids, messages, principals, state, taints, verdicts
+from daemon.domain import base, ids, messages, principals, state, taints, verdicts
 from daemon.domain.approval_events import (
     ApprovalOutcome as ApprovalOutcome,
     ApprovalRequested as ApprovalRequested,
@@ -57,6 +57,7 @@ from daemon.domain.schedule_events import (
     ScheduleRunStarted as ScheduleRunStarted,
     ScheduleSet as ScheduleSet,
     due_run as due_run,
+    shown_at as shown_at,
 )
 from tools import contract
 
@@ -93,10 +94,6 @@ class TaskSubmitted(base.Value):
     """That it works with from its beginning to its end; empty is the default."""
     run: RunOf | None = None
     """The schedule's run that it is of."""
-
-    def shown_at(self) -> deliveries.Target | None:
-        """The chat of a bot that is shown how it goes on and asked, if there is one."""
-        return deliveries.target(self.origin) if self.run is None else self.run.target
 
 
 class TaskSteered(base.Value):

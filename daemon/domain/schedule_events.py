@@ -33,6 +33,9 @@ class Schedule(base.Value):
     call: ids.ContentId | None = None
     fingerprint: str = ""
     """What tells that call from others."""
+    skill: str = ""
+    """The method that the words of a message call for, and the addresses in it: asked for."""
+    urls: tuple[str, ...] = ()
 
 
 class RunOf(base.Value):
@@ -41,6 +44,11 @@ class RunOf(base.Value):
     schedule_id: ids.ScheduleId
     run_id: ids.RunId
     target: deliveries.Target | None = None
+
+
+def shown_at(origin: principals.Origin, run: RunOf | None) -> deliveries.Target | None:
+    """The chat of a bot that is shown how a task goes on and is asked, if there is one."""
+    return deliveries.target(origin) if run is None else run.target
 
 
 class ScheduleSet(base.Value):

@@ -145,7 +145,7 @@ class Channels(channels_pb2_grpc.ChannelsServicer):
             run = await store.run(view.run_id)
             if run is not None:
                 sent.run.CopyFrom(await schedule_runs.sent(self._served, run))
-        elif task is not None or approval is not None:
+        else:
             await self._name_schedule(view, sent)
         if view.person is not None:
             rules, now = self._state()
@@ -153,7 +153,7 @@ class Channels(channels_pb2_grpc.ChannelsServicer):
         return sent
 
     async def _name_schedule(self, view: views.DeliveryView, sent: channels_pb2.Delivery) -> None:
-        """Say of a card and of a task that waits which schedule's it is, if it is of a run."""
+        """Say of a card and of a notice which schedule's it is, if it is of one."""
         is_shown = view.kind in (deliveries.Kind.APPROVAL, deliveries.Kind.NOTICE)
         if self._served.state is None or not is_shown:
             return

@@ -79,7 +79,7 @@ def policy(
         to = None
     elif given.HasField("to"):
         to = _target(given.to)
-        if own is not None and _place(own) == _place(to):
+        if own is not None and own.place == to.place:
             to = own
     tell = _TELLS_BACK.get(given.tell, before.delivery.tell)
     delivery = {"to": None if to is None else to.but({"reply_to": ""}), "tell": tell}
@@ -131,10 +131,6 @@ def _target(given: schedules_pb2.ChatTarget) -> deliveries.Target:
     return deliveries.Target(account=given.account, chat=given.chat, topic=given.topic)
 
 
-def _place(target: deliveries.Target) -> tuple[str, str, str]:
-    return target.account, target.chat, target.topic
-
-
 def sent_policy(kept: schedules.Policy) -> schedules_pb2.SchedulePolicy:
     """All of a policy."""
     to = kept.delivery.to
@@ -176,6 +172,13 @@ def times(
         told=told,
         notes=notes,
     )
+
+
+def times_left(planned: world.Planned) -> int:
+    """How many next times are told: no more than there are left of them."""
+    most = planned.schedule.policy.most_runs
+    begun = planned.runs + len(planned.queued)
+    return NEXT_TIMES if most is None else max(0, min(NEXT_TIMES, most - begun))
 
 
 def contents(planned: world.Planned) -> list[ids.ContentId]:

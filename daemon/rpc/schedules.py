@@ -3,12 +3,14 @@
 Never reads words into something that nobody saw: `Create` takes a rule's own text alone.
 """
 
+import asyncio
 import datetime
 from typing import TYPE_CHECKING
 
 from google.protobuf import message
 
 from daemon import zones
+from daemon.decide import schedules as deciding, turn
 from daemon.domain import (
     decisions,
     errors,
@@ -59,34 +61,34 @@ class Schedules(schedules_pb2_grpc.SchedulesServicer):
     def __init__(self, served: backend.Backend) -> None:
         self._served = served
 
-    def _world(self) -> world.World:
-        if self._served.state is None:
+    def _state(self) -> tuple[turn.Rules, world.World]:
+        if self._served.rules is None or self._served.state is None:
             raise errors.Refusal(_KIND.UNAVAILABLE, "This daemon has no schedules.")
-        return self._served.state()
+        return self._served.rules(), self._served.state()
 
-    def _zone(self, name: str) -> tuple[str, datetime.tzinfo]:
-        """A zone by its name; empty for the daemon's."""
-        wanted = name or self._served.zone()
-        try:
-            return wanted, zones.named(wanted)
-        except ValueError as fault:
-            raise _invalid(f"zone: {fault}") from None
+    def _world(self) -> world.World:
+        return self._state()[1]
+
+    async def _zone(self, name: str) -> tuple[str, datetime.tzinfo]:
+        """A zone by its name; empty for the daemon's. Reads files, so it is done on a thread."""
+
+        def found() -> tuple[str, datetime.tzinfo]:
+            wanted = name or self._served.zone()
+            try:
+                return wanted, zones.named(wanted)
+            except ValueError as fault:
+                raise _invalid(f"zone: {fault}") from None
+
+        return await asyncio.to_thread(found)
 
     def _who(self, origin: common_pb2.Origin) -> principals.Principal:
         return convert.origin(origin, caller.current().credential).principal
 
-    def _is_master(self, who: principals.Principal) -> bool:
-        return not principals.is_chat_user(who) or self._served.is_owner(who)
-
     def _find(self, schedule_id: str, who: principals.Principal) -> world.Planned:
-        planned = self._world().schedules.get(ids.ScheduleId(schedule_id))
-        mine = planned is not None and planned.schedule.principal == who
-        if planned is None or not (mine or self._is_master(who)):
-            raise errors.Refusal(
-                _KIND.NOT_FOUND,
-                f"There is no schedule {schedule_id}: it was deleted, or it is over.",
-            )
-        return planned
+        found = deciding.find(*self._state(), who, ids.ScheduleId(schedule_id))
+        if isinstance(found, decisions.Rejected):
+            raise errors.Refusal(found.refusal, found.message)
+        return found
 
     # --- words
 
@@ -95,21 +97,26 @@ class Schedules(schedules_pb2_grpc.SchedulesServicer):
     ) -> schedules_pb2.Times:
         if not 0 <= request.count <= MOST_TIMES:
             raise _invalid(f"count is at most {MOST_TIMES}.")
-        name, zone = self._zone(request.zone)
-        heard = self._read(request.when, zone)
+        name, zone = await self._zone(request.zone)
+        heard = await self._read(request.when, zone)
         count = request.count or convert_schedules.NEXT_TIMES
         now_ms = self._served.now_ms()
         return convert_schedules.times(heard.spec, name, zone, now_ms, count, heard.notes)
 
-    def _read(self, text: str, zone: datetime.tzinfo) -> "reader.Heard":
-        from daemon.spoken_times import reader
+    async def _read(self, text: str, zone: datetime.tzinfo) -> "reader.Heard":
+        """What words mean; on a thread, as the first of them load what reads them."""
 
-        read = reader.read(text, self._served.now_ms(), zone)
-        if isinstance(read, reader.Unread):
-            raise _invalid(read.reason)
-        return read
+        def read() -> "reader.Heard":
+            from daemon.spoken_times import reader
 
-    def _rule(self, text: str, name: str, zone: datetime.tzinfo) -> schedules.Spec:
+            heard = reader.read(text, self._served.now_ms(), zone)
+            if isinstance(heard, reader.Unread):
+                raise _invalid(heard.reason)
+            return heard
+
+        return await asyncio.to_thread(read)
+
+    async def _rule(self, text: str, name: str, zone: datetime.tzinfo) -> schedules.Spec:
         """The rule that a text is of; other words are refused with what they would be."""
         try:
             spec = schedule_text.parse(text)
@@ -117,7 +124,7 @@ class Schedules(schedules_pb2_grpc.SchedulesServicer):
             raise _invalid(f"when: {fault}.") from None
         if spec is not None:
             return spec
-        heard = self._read(text, zone)
+        heard = await self._read(text, zone)
         due = convert_schedules.times(heard.spec, name, zone, self._served.now_ms())
         raise errors.Refusal(
             _KIND.STATE,
@@ -153,8 +160,8 @@ class Schedules(schedules_pb2_grpc.SchedulesServicer):
     ) -> schedules_pb2.Schedule:
         who = caller.current()
         stated = convert.origin(request.origin, who.credential)
-        name, zone = self._zone(request.zone)
-        spec = self._rule(request.when, name, zone)
+        name, zone = await self._zone(request.zone)
+        spec = await self._rule(request.when, name, zone)
         folder = await folders.named(self._served, request.folder)
         work = convert_schedules.work(schedules.Work(), request, folder, request.profile)
         modes.check(self._served, work.mode, who.credential, stated.principal)
@@ -180,8 +187,8 @@ class Schedules(schedules_pb2_grpc.SchedulesServicer):
         stated = asks.principal
         before = self._find(request.schedule_id, stated).schedule
         zone_name = request.zone if request.HasField("zone") else before.zone
-        name, zone = self._zone(zone_name)
-        spec = self._rule(request.when, name, zone) if request.HasField("when") else None
+        name, zone = await self._zone(zone_name)
+        spec = await self._rule(request.when, name, zone) if request.HasField("when") else None
         folder = None
         if request.HasField("folder"):
             folder = await folders.named(self._served, request.folder)
@@ -196,8 +203,10 @@ class Schedules(schedules_pb2_grpc.SchedulesServicer):
             text=request.text if request.HasField("text") else None,
             spec=spec,
             zone=name if request.HasField("zone") else None,
-            work=work,
-            policy=convert_schedules.policy(before.policy, request.policy, asks, False),
+            work=work if work != before.work else None,
+            policy=convert_schedules.policy(before.policy, request.policy, asks, False)
+            if request.HasField("policy")
+            else None,
         )
         return await self._changed(given)
 
@@ -276,16 +285,19 @@ class Schedules(schedules_pb2_grpc.SchedulesServicer):
         if planned.live is not None:
             view = await self._served.store.run(planned.live.run_id)
             live = None if view is None else await schedule_runs.sent(self._served, view)
-        due = convert_schedules.times(schedule.spec, schedule.zone, zone, planned.accounted_ms)
+        after_ms = max(planned.accounted_ms, self._served.now_ms())
+        count = convert_schedules.times_left(planned)
+        due = convert_schedules.times(schedule.spec, schedule.zone, zone, after_ms, count)
         allowed = any(one.schedule_id == schedule.schedule_id for one in self._served.grants())
         texts = await self._served.contents.texts(convert_schedules.contents(planned))
         return convert_schedules.schedule(planned, texts, due, live, allowed)
 
     async def _all(self, who: principals.Principal) -> schedules_pb2.ListSchedulesResponse:
+        rules, now = self._state()
         found = [
             await self._sent(planned)
-            for planned in tuple(self._world().schedules.values())
-            if planned.schedule.principal == who or self._is_master(who)
+            for planned in tuple(now.schedules.values())
+            if deciding.may(rules, who, planned.schedule)
         ]
         found.sort(key=_by_next)
         return schedules_pb2.ListSchedulesResponse(schedules=found)
@@ -308,7 +320,7 @@ class Schedules(schedules_pb2_grpc.SchedulesServicer):
             paging.size(request.page),
             paging.before(request.page),
             ids.ScheduleId(request.schedule_id) or None,
-            None if self._is_master(who) else who,
+            None if deciding.is_master(self._state()[0], who) else who,
         )
         return schedules_pb2.ListRunsResponse(
             runs=[await schedule_runs.sent(self._served, view) for view in page.rows],

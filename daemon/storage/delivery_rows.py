@@ -143,7 +143,7 @@ def _revise(
 
 
 def _submit(draft: Draft, event: events.TaskSubmitted, one: events.Recorded) -> None:
-    target = event.shown_at()
+    target = events.shown_at(event.origin, event.run)
     if target is None:
         return
     delivery_id, kind = deliveries.of_task(event.task_id), deliveries.Kind.PREVIEW

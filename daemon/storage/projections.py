@@ -313,7 +313,7 @@ def _conversation(
 
 
 def _submit(draft: Draft, event: events.TaskSubmitted, one: events.Recorded) -> None:
-    shown_at = event.shown_at()
+    shown_at = events.shown_at(event.origin, event.run)
     view = views.TaskView(
         task_id=event.task_id,
         conversation_id=event.conversation_id,

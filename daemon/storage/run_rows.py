@@ -114,24 +114,34 @@ def _leave_out(draft: Draft, one: events.Recorded, event: events.ScheduleRunsLef
     for at in event.due_ms:
         known = draft.run(events.due_run(event.schedule_id, at))
         row = known or _due(draft, one, event.schedule_id, at, became)
-        changes = {"state": became, "reason": _WHY[event.why], "ended_ms": one.at_ms}
-        draft.set_run(row.but(changes))
+        changes = {"reason": _WHY[event.why], "ended_ms": one.at_ms}
+        draft.set_run(row.but(changes) if known is None else _become(row, became, changes))
 
 
 def _start(draft: Draft, one: events.Recorded, event: events.ScheduleRunStarted) -> None:
     known = draft.run(event.run_id)
     if known is None:
-        known = _due(draft, one, event.schedule_id, event.due_ms, _State.RUNNING)
+        known = _due(draft, one, event.schedule_id, event.due_ms, _State.SCHEDULED)
         known = known.but({"run_id": event.run_id, "by_hand": event.by_hand})
     changes: dict[str, object] = {
-        "state": _State.RUNNING,
         "reason": "",
         "task_id": event.run_task,
         "attempts": event.attempt,
     }
     if known.started_ms is None:
         changes |= {"started_ms": one.at_ms, "late_ms": event.late_ms}
-    draft.set_run(known.but(changes))
+    draft.set_run(_become(known, _State.RUNNING, changes))
+
+
+def _become(row: RunRow, to: schedules.RunState, changes: dict[str, object]) -> RunRow:
+    """The row in its next state.
+
+    Raises:
+        ValueError: the table of a run's states has no such step.
+    """
+    if not schedules.may_move(row.state, to):
+        raise ValueError(f"{row.run_id} is {row.state} and cannot become {to}")
+    return row.but({**changes, "state": to})
 
 
 def _end(draft: Draft, event: events.ScheduleRunEnded, at_ms: int) -> None:
@@ -139,9 +149,9 @@ def _end(draft: Draft, event: events.ScheduleRunEnded, at_ms: int) -> None:
     if known is None:
         raise ValueError(f"an event ends {event.run_id}, which the log never began")
     if event.again_ms is not None:
-        draft.set_run(known.but({"state": _State.SCHEDULED}))
+        draft.set_run(_become(known, _State.SCHEDULED, {}))
     else:
-        draft.set_run(known.but({"state": _ENDS[event.outcome], "ended_ms": at_ms}))
+        draft.set_run(_become(known, _ENDS[event.outcome], {"ended_ms": at_ms}))
 
 
 def view(

@@ -121,6 +121,18 @@ class Client:
     def schedule(self, request: schedules_pb2.CreateScheduleRequest) -> schedules_pb2.Schedule:
         return self._schedules.Create(request, timeout=CALL_SECONDS, metadata=self._metadata)
 
+    def schedule_of(self, schedule_id: str) -> schedules_pb2.Schedule:
+        request = schedules_pb2.GetScheduleRequest(schedule_id=schedule_id)
+        return self._schedules.Get(request, timeout=CALL_SECONDS, metadata=self._metadata)
+
+    def preview(self, when: str, zone: str) -> schedules_pb2.Times:
+        request = schedules_pb2.PreviewRequest(when=when, zone=zone)
+        return self._schedules.Preview(request, timeout=CALL_SECONDS, metadata=self._metadata)
+
+    def pause(self, schedule_id: str) -> schedules_pb2.Schedule:
+        request = schedules_pb2.PauseScheduleRequest(schedule_id=schedule_id)
+        return self._schedules.Pause(request, timeout=CALL_SECONDS, metadata=self._metadata)
+
     def run_now(self, schedule_id: str, key: str) -> schedules_pb2.RunNowResponse:
         request = schedules_pb2.RunNowRequest(schedule_id=schedule_id, client_key=key)
         return self._schedules.RunNow(request, timeout=CALL_SECONDS, metadata=self._metadata)

@@ -52,6 +52,26 @@ def test_schedules_questions_and_the_log(
     figures(f"{way}: due times", len(dues))
 
 
+@pytest.mark.acceptance(9)
+def test_the_times_that_are_told_are_to_come(
+    place: daemon_process.Place, daemons: daemon_process.Daemons
+) -> None:
+    """By the daemon's own clock: of what has been paused for long, of words, of a last run."""
+    planning = planner.Planner(place, daemons)
+    planning.start()
+    paused = planning.make("0 * * * *", HOURLY).schedule_id
+    planning.api.pause(paused)
+    last = planning.make("30 * * * *", Policy(most_runs=1)).schedule_id
+    assert len(planning.api.schedule_of(last).times.next) == 1
+    planning.step(30 * planner.DAY_MS)
+    now_ms = planning.now_ms()
+    told = [one.ToMilliseconds() for one in planning.api.schedule_of(paused).times.next]
+    assert len(told) == 3
+    assert now_ms < told[0] <= now_ms + planner.HOUR_MS
+    (heard,) = planning.api.preview("in 20 minutes", "UTC").next
+    assert 0 <= heard.ToMilliseconds() - now_ms - 20 * planner.MINUTE_MS < planner.MINUTE_MS
+
+
 def step(planning: planner.Planner, way: str, by_ms: int) -> None:
     if way == "while it runs":
         planning.step(by_ms)

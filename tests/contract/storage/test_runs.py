@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from daemon.domain import deliveries, events, ids, schedules, state, world
+from daemon.storage import projections
 from tests.contract.storage import histories, planning
 from tests.contract.storage.conftest import Store
 from tests.contract.storage.test_commit import keep
@@ -166,3 +167,15 @@ def test_no_log_has_a_time_twice(how: str) -> None:
     }
     with pytest.raises(ValueError, match="accounted for"):
         again[how]()
+
+
+def test_no_run_goes_on_once_it_has_ended() -> None:
+    """The table of a run's states holds for every row."""
+    play = Scripted()
+    task_id = play.begin(1)
+    play.finish(task_id)
+    ended = play.history.recorded[-1]
+    assert isinstance(ended.event, events.ScheduleRunEnded)
+    again = ended._replace(seq=ended.seq + 1)
+    with pytest.raises(ValueError, match="is done and cannot become done"):
+        projections.project(projections.Rows(), [*play.history.recorded, again])

@@ -123,3 +123,12 @@ def test_every_state_of_a_run_has_its_word() -> None:
 )
 def test_a_span_of_time_in_its_two_largest_units(seconds: float, told: str) -> None:
     assert schedule_policy.seconds_told(seconds) == told
+
+
+def test_what_is_over_is_not_called_active() -> None:
+    over = schedules_pb2.Schedule()
+    over.CopyFrom(scheduled.DIGEST)
+    over.state = schedules_pb2.Schedule.OVER
+    over.ClearField("times")
+    assert " over " in schedule_lines.schedule(over, "bb22cc")
+    assert "state         over\n" in schedule_lines.whole(over) + "\n"

@@ -36,7 +36,7 @@ A, D, H, T, S = words.Adding, words.Doing, words.History, words.Timing, words.Se
         ("resumeall", words.All(paused=False)),
         ("set 7f3a when every monday at 9: 30", T("7f3a", "every monday at 9: 30")),
         ("set 7f3a here", S("7f3a", Update(), here=True)),
-        ("set 7f3a zone Europe/Berlin", S("7f3a", Update(zone="Europe/Berlin"))),
+        ("set 7f3a zone Europe/Berlin", T("7f3a", zone="Europe/Berlin")),
         ("set 7f3a name The news", S("7f3a", Update(name="The news"))),
         ("set 7f3a text a\n b", S("7f3a", Update(text="a\n b", kind=Schedule.AGENT))),
         ("set 7f3a text `ls`", S("7f3a", Update(text="ls", kind=Schedule.COMMAND))),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from daemon.domain import events, schedules, state, verdicts
-from daemon.permission import policy
+from daemon.domain import events, inputs, schedules, state, verdicts
+from daemon.permission import card, policy
 from tests.unit.decide import moves, planned, scenes
 from tools import contract
 
@@ -44,6 +44,19 @@ def test_nothing_runs_and_what_is_allowed_counts_for_the_schedules_runs_alone() 
     command = moves.submit("run `look at the weather`")
     asked = made.given([command]).when(moves.inspected()).events
     assert "approval requested" in asked
+
+
+def test_a_command_too_long_for_always_is_not_asked_about() -> None:
+    """Its card cannot be read whole in a chat, and so has no button for always."""
+    shown = (("command", "look " * card.LONG_CHARS),)
+    long = contract.Facts(effect=contract.Effect.UNSAFE, bound=(), shown=shown)
+    made = scene().given([REHEARSE])
+    (inspected,) = moves.inspected()(made)
+    assert isinstance(inspected, inputs.CallInspected)
+    made.given([lambda scene: [inspected.model_copy(update={"facts": long})]])
+    answer = made.answer()
+    assert answer is not None
+    assert answer.startswith("This command can never be allowed for good")
 
 
 def test_a_yes_for_once_allows_no_run() -> None:

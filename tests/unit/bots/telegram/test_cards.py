@@ -141,6 +141,14 @@ def test_a_run_that_waits_says_which_schedule_it_is_of(waits: bool, says: str) -
     assert cards.notice(given).text == f"⏰ “News” {says}"
 
 
+def test_a_notice_of_a_schedule_says_of_which() -> None:
+    given = channels_pb2.Delivery(chat="5", text="It is paused.")
+    given.run.name = "News @all"
+    shown = cards.notice(given)
+    assert shown.text == "⏰ News @all\nIt is paused."
+    assert "code" in [one.kind for one in shown.entities]
+
+
 def labels(text: outgoing.Text) -> list[list[str]]:
     return [[one.text for one in row] for row in text.rows]
 

@@ -36,6 +36,9 @@ class Daemon(receiving.Daemon):
             "schedules.Update": NEWS,
             "schedules.Preview": NEWS.times,
             "schedules.ListRuns": schedules_pb2.ListRunsResponse(),
+            "schedules.Stop": NEWS,
+            "schedules.Pause": NEWS,
+            "schedules.Resume": NEWS,
             "schedules.PauseAll": schedules_pb2.ListSchedulesResponse(schedules=[NEWS]),
             "schedules.ResumeAll": schedules_pb2.ListSchedulesResponse(schedules=[NEWS]),
             "schedules.Rehearse": schedules_pb2.RunNowResponse(task_id="t"),
@@ -204,7 +207,8 @@ async def test_what_a_button_asks_and_what_is_shown_then(
     assert done.view is not None
     assert "News" in done.view.text
     methods = [one for one, _ in stage.daemon.asked]
-    assert sorted(methods) == sorted(filter(None, ["schedules.Get", asked]))
+    looks = [] if action in ("stop", "pause", "resume") else ["schedules.Get"]
+    assert sorted(methods) == sorted(filter(None, [*looks, asked]))
     if asked:
         request = stage.daemon.one(asked)
         assert (request.schedule_id, request.origin) == (ID, HERE)
@@ -284,3 +288,35 @@ async def test_here_is_the_chat_and_topic_that_it_is_said_in(stage: Stage) -> No
     await stage.type("set 7f3a here")
     to = stage.daemon.one("schedules.Update").policy.to
     assert (to.account, to.chat, to.topic) == ("telegram:77", "-100", "4")
+
+
+@pytest.mark.parametrize(
+    ("action", "method"), [("stop", "schedules.Stop"), ("resume", "schedules.Resume")]
+)
+async def test_what_is_over_by_a_press_is_said_so_and_has_no_buttons(
+    stage: Stage, action: str, method: str
+) -> None:
+    over = schedules_pb2.Schedule(schedule_id=ID, name="News", state=schedules_pb2.Schedule.OVER)
+    stage.daemon.answers[method] = over
+    done = await stage.press(buttons.Schedule(action, ID))
+    assert done.view is not None
+    assert "is over" in done.view.text
+    assert done.view.rows == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "when", "zone"),
+    [
+        ("when every 3h", "every 3h", "UTC"),
+        ("zone Europe/Berlin", "every 2h", "Europe/Berlin"),
+    ],
+)
+async def test_other_times_and_another_zone_are_shown_before_they_are_kept(
+    stage: Stage, typed: str, when: str, zone: str
+) -> None:
+    await stage.type(f"set {ID[-4:]} {typed}")
+    asked = stage.daemon.one("schedules.Preview")
+    assert (asked.when, asked.zone) == (when, zone)
+    assert "schedules.Update" not in [method for method, _ in stage.daemon.asked]
+    row = stage.daemon.one("channels.Post").rows[0]
+    assert [buttons.read(one.data) for one in row.buttons] == [KEEP, CANCEL]

@@ -316,3 +316,11 @@ async def test_an_origin_says_who_where_and_whether_it_is_their_own() -> None:
     assert origin == common_pb2.Origin(
         principal="telegram:77:5", chat=GROUP, message_id="101", forwarded=True, speaker="Ann"
     )
+
+
+@pytest.mark.parametrize("text", ["/stop", "/mode plan", "/schedule add every 2h: `ls`"])
+async def test_what_is_forwarded_is_no_command_of_who_forwards_it(text: str) -> None:
+    stage = Stage()
+    forward = {"type": "hidden_user", "date": 1, "sender_user_name": "M"}
+    await stage.hear(text, more={"forward_origin": forward})
+    assert stage.told() == [f"tasks.Submit “{text}”"]
